@@ -24,6 +24,7 @@ from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import minute_of
 from core.lessons.upkeep import CleanedLines
 from core.messages import say
+from core.program import read_cwd
 from core.sanitizer import safe_name
 from rooms.room import Memory, Room, Secrets, rooms_of
 
@@ -275,4 +276,4 @@ def _path_text(path: Path | str) -> str:
 
 
 def _relative_path(path: Path | str) -> str:
-    return str(path).removeprefix(os.path.join(os.getcwd(), ""))
+    return str(path).removeprefix(os.path.join(read_cwd(), ""))

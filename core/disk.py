@@ -322,7 +322,7 @@ def find_exit_link(path: Path, project: Path | None = None) -> ExitLink | None:
     The user has chosen a path that lies outside by its own name, or by a link that is not the
     project's. project: None for the repository of the link.
     """
-    first, *parts = Path(os.getcwd(), path).parts
+    first, *parts = path.absolute().parts
     folder = Path(first)
     for part in parts:
         link = folder / part

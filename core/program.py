@@ -21,12 +21,16 @@ def command_for(name: str, script: str) -> str:
         folder = os.path.dirname(sys.argv[0])
         is_on_path = os.path.abspath(folder) in os.environ.get("PATH", "").split(os.pathsep)
         return name if is_on_path or not folder else _quote(os.path.join(folder, name))
-    try:
-        is_here = os.getcwd() == _ROOT
-    except OSError:  # the directory is gone
-        is_here = False
-    path = script if is_here else os.path.join(_ROOT, script)
+    path = script if read_cwd() == _ROOT else os.path.join(_ROOT, script)
     return f"{_quote(sys.orig_argv[0])} {_quote(path)}"
+
+
+def read_cwd() -> str:
+    """Return the working directory, "" where it is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _quote(path: str) -> str:

@@ -272,12 +272,11 @@ class ForPeople(Room):
         data = self._store.read_bytes()
         log = MemoryLog.parse(data)
         findings = list[Finding]()
-        for finding in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
-            facts = dict(finding.facts)
+        for flaw in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
+            facts = dict(flaw.facts)
             if reason := facts.get("reason"):
                 facts["reason"] = say(f"doctor.{reason}", key=facts["key"])
-            fix = self._repair if finding.fixable else None
-            findings.append(replace(finding, facts=facts, fix=fix))
+            findings += [replace(flaw, facts=facts, fix=self._repair if flaw.fixable else None)]
         if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
             findings.append(Finding("secrets_not_looked_for", "note"))
         else:  # only a hand or another program can have put them there
@@ -374,9 +373,8 @@ def item_of(
     else:
         dates = [say("documents.saved", date=day_of(record.created))]
     if record.seen > 1:
-        dates += [
-            say("answers.seen", seen=record.seen, date=day_of(record.updated or record.created))
-        ]
+        last = day_of(record.updated or record.created)
+        dates.append(say("answers.seen", seen=record.seen, date=last))
     is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
     source = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
     clean, version = clean_record(source)[0], record.version_id

@@ -17,6 +17,7 @@ from core.config import Project, Settings, find_project
 from core.errors import RefusedError
 from core.lessons.record import digest
 from core.messages import Facts, say
+from core.program import read_cwd
 from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
 
@@ -288,7 +289,8 @@ def count_kinds(kinds: Sequence[str]) -> Facts:
 
 def sentence_for_switch_on(memory: Memory, name: str) -> str:
     """Say how to switch a room on without switching off another that holds items."""
-    memory_here = replace(memory, project=find_project(None, os.environ, Path.cwd()))
+    cwd = read_cwd() or memory.project.root
+    memory_here = replace(memory, project=find_project(None, os.environ, cwd))
     names = {LESSONS, name, *(room.name for room in rooms_of(memory_here))}
     return say("rooms.switch_on", rooms=",".join(name for name in room_names() if name in names))
 
