@@ -172,16 +172,16 @@ class History:
 
         The side file, in which anybody can write a version id, counts where log and git lack one.
         """
-        names = set(version_ids)
-        copies = {key: self.side[key].record for key in names & self.side.keys()}
+        keys = set(version_ids)
+        copies = {key: self.side[key].record for key in keys & self.side.keys()}
         records = reversed(_forms_in(self.log))
-        versions = {record.version_id: record for record in records if record.version_id in names}
-        ids = ids_in(names - versions.keys())
+        versions = {record.version_id: record for record in records if record.version_id in keys}
+        ids = ids_in(keys - versions.keys())
         for _, log in self._find_logs(ids, *EVERYWHERE, unless=[*copies, *versions]) if ids else ():
             for record in _forms_in(log):
-                if record.version_id in names:
+                if record.version_id in keys:
                     versions.setdefault(record.version_id, record)
-            if versions.keys() == names:
+            if versions.keys() == keys:
                 break
         return {**copies, **versions}
 

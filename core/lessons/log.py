@@ -134,9 +134,9 @@ class MemoryLog:
         """Yield every record with its line (from 0), leftovers of a merge included."""
         return ((at, record) for at, record in enumerate(self.entries) if record)
 
-    def find_by_id(self, record_id_: str) -> dict[int, Record]:
+    def find_by_id(self, record_id: str) -> dict[int, Record]:
         """Return the visible records of an id by line: one, unless unsettled or shared."""
-        lines = self._lines_of.get(record_id_, ())
+        lines = self._lines_of.get(record_id, ())
         return {at: self._seen_records[at] for at in lines if at in self._seen_records}
 
     def rewrite(
@@ -176,7 +176,7 @@ class MemoryLog:
         hiders = _Hiders(records, self._lines_of)
         self.replaced_ids = hiders.replaced  # version ids by id
         hider_at: dict[int, Record] = {}
-        unsettled: list[list[int]] = []
+        rival_lines: list[list[int]] = []
         for name, lines in self._lines_of.items():
             if len(lines) == 1 and name not in self.replaced_ids:  # nearly all
                 continue
@@ -194,13 +194,13 @@ class MemoryLog:
                 self.leftover_lines.difference_update(winners)
                 self._heirs |= {at: best[at] for at in winners if best[at] is not records[at]}
                 if len(winners) > 1:
-                    unsettled.append(sorted(winners))
+                    rival_lines.append(sorted(winners))
         self._seen_records = {
             at: self._heirs.get(at, records[at]) for at in records if at not in self.leftover_lines
         }
         self.records = [*self._seen_records.values()]  # the visible ones, in file order
         # Versions of one gap in different words that do not follow each other.
-        self.rivals = [[self._seen_records[at] for at in lines] for lines in sorted(unsettled)]
+        self.rivals = [[self._seen_records[at] for at in lines] for lines in sorted(rival_lines)]
         seen = {(record.id, record.gap) for record in self.records} if hider_at else set()
         pairs = {
             (records[at].id, records[at].gap): (records[at], hider_at[at])
@@ -217,7 +217,7 @@ cached_log = lru_cache(maxsize=1)(MemoryLog.parse)
 class _Hiders:
     """The records that hide others. replaced: version ids that they list, by id.
 
-    Anybody can write such a list: it hides MOST_HIDDEN earlier lines or records dated no later.
+    Anybody can write such a list: it hides at most MOST_HIDDEN lines, earlier or dated no later.
     """
 
     def __init__(self, records: Mapping[int, Record], present: Container[str]) -> None:

@@ -29,11 +29,12 @@ FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
 CACHED_TOPICS = CACHED_DATES = 1_024
 
-# The keys of `meta` beside `created`, by the kind of value that each has. A key more also goes into
-# Draft, Record and `new_record`; `log_memory` of server.py; `redacted_draft`, `redacted_record`,
-# `redacted_offer`, `given_draft` and _META_TEXTS of draft.py; `_words`, `upsert`, `_as_one`,
-# `joined` and `_said_by` of changes.py; `record_block` of record_text.py, if a model reads it;
-# `item_of` of rooms/lessons.py and FIELDS of commands/rooms/lesson.py, for people; docs/format.md.
+# The keys of `meta` beside `created`, by the kind of their values. A key more also goes into Draft,
+# Record and `new_record`; `log_memory` of server.py; `redact_draft`, `redact_record`,
+# `redact_offer`, `draft_from` and _META_TEXTS of draft.py; `_values_of`, `upsert`,
+# `_join_versions`, `join_records`, `_content_of` of changes.py; `record_block` of record_text.py,
+# if a model reads it; `item_of` of rooms/lessons.py and FIELDS of commands/rooms/lesson.py, for
+# people; docs/format.md.
 _META_KINDS = {  # in the order of the line
     "updated": "text",
     "seen": "count",
