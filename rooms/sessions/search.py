@@ -107,12 +107,12 @@ class Candidates:
         self.shares = {number: share for number, share in shares.items() if number in numbers}
         self.best = sorted(self.shares, key=lambda n: (self.shares[n], n), reverse=True)
 
-    def page(self, offset: int, limit: int) -> list[Hit]:
+    def page_of(self, offset: int, limit: int) -> list[Hit]:
         """Return the hits of a page. No two overlap; the ranker orders near shares."""
         first, frequencies = offset // _BLOCK * _BLOCK, self.coverage.frequencies()
         hits = list[Hit]()
         for start in range(first, min(offset + limit, len(self.best)), _BLOCK):
-            block = self.hits(sorted(self.best[start : start + _BLOCK]))
+            block = self.hits_of(sorted(self.best[start : start + _BLOCK]))
             texts, left_chars = list[str](), _MOST_CHARS
             for session in (hit.session for hit in block):
                 first_texts = session.goal, json.dumps(session.tags, ensure_ascii=False)
@@ -122,7 +122,7 @@ class Candidates:
             hits += [block[i] for i in Ranking(self._query, texts, frequencies).order()]
         return hits[offset - first : offset - first + limit]
 
-    def hits(self, numbers: Sequence[int]) -> list[Hit]:
+    def hits_of(self, numbers: Sequence[int]) -> list[Hit]:
         """Return these sessions in this order, each with its share."""
         condition = f"number IN ({', '.join(map(str, numbers))})"
         sessions = rows.sessions_where(self._connection, condition)
@@ -136,7 +136,7 @@ class Candidates:
         statement = f"SELECT number FROM contexts WHERE {condition}"
         failing_numbers = {number for (number,) in self._connection.execute(statement)} - numbers
         best_numbers = [number for number in self.best if number in failing_numbers]
-        return find_failing_hit(self._query, self.hits(best_numbers[:_MOST_FAILING]))
+        return find_failing_hit(self._query, self.hits_of(best_numbers[:_MOST_FAILING]))
 
 
 def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int = 0) -> Page:
@@ -167,7 +167,7 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
             return Page([Hit(session) for session in sessions], total)
         pool = {n for (n,) in connection.execute(statement, values)} if condition else None
         candidates = Candidates(connection, criteria.query, pool, any_word=True)
-        hits = candidates.page(offset, limit)
+        hits = candidates.page_of(offset, limit)
         failing = find_failing_hit(criteria.query, hits) or candidates.find_failing(hits)
         return Page(hits, len(candidates.best), failing)
 
@@ -194,7 +194,7 @@ def find_similar(
         chain = [new_session, *ancestors_of(connection, new_session)] if new_session else []
         exclusions, most = [session.number for session in chain], _MOST_SIMILAR
         candidates = Candidates(connection, goal, None, exclusions, most=most, any_word=any_word)
-        return candidates.hits(candidates.best[:limit])  # a goal says enough by its words
+        return candidates.hits_of(candidates.best[:limit])  # a goal says enough by its words
 
 
 def find_failing_hit(question: str, hits: Sequence[Hit]) -> Hit | None:

@@ -365,7 +365,7 @@ def gather(question: str) -> "Finds":
 
     with open_for_call().reading() as connection:
         candidates = Candidates(connection, question)
-        hits = candidates.hits(sorted(candidates.best[:_MOST_GATHERED]))
+        hits = candidates.hits_of(sorted(candidates.best[:_MOST_GATHERED]))
     entries = [entry_of(hit.session) for hit in hits if not is_order(hit.session)]
     return Finds(entries, candidates.coverage.frequencies())
 

@@ -276,7 +276,7 @@ def test_the_sessions_that_answer_come_first(
 
         def order(query: str, _: object) -> list[int]:
             candidates = Candidates(connection, query)
-            return [hit.session.number - 1 for hit in candidates.page(0, len(labelled.texts))]
+            return [hit.session.number - 1 for hit in candidates.page_of(0, len(labelled.texts))]
 
         measured = ndcg_at_10(order, labelled)
     assert measured >= FLOORS[name]
