@@ -255,8 +255,8 @@ class _Markdown:
         lines += ["", f"### {_say('actions')}", ""] if entry.actions else []
         for action in entry.actions:
             start = one_line(f"{minute_of(action.created_at)} {action.kind_name}").strip()
-            end = one_line(action.result)
-            result = f" → {escape_inline(end)}" if end else ""
+            text = one_line(action.result)
+            result = f" → {escape_inline(text)}" if text else ""
             content = as_code(one_line(action.full_content))
             lines.append(f"- {plain.escape_start(escape_inline(start))}: {content}{result}")
         return "\n".join([*lines, ""])

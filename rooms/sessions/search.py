@@ -398,9 +398,9 @@ def find_session(store: SessionStore, name: str) -> tuple[SessionStore, Session]
         return store, store.get(name)
     except NoSuchSessionError:
         if name.strip().startswith("ctx_"):
-            for other in other_stores(store.root):
+            for other_store in other_stores(store.root):
                 with suppress(SentinelError, OSError):
-                    return other, other.get(name)
+                    return other_store, other_store.get(name)
         raise
 
 
