@@ -99,8 +99,7 @@ def find_secrets(
     secrets = _find_in_windows(text, known_values)
     if may_hide(text):  # they may move the end of a secret out of each window
         form, places = without_hidden(text)
-        form_secrets = _find_in_windows(form, known_values)
-        secrets += [_secret_in_text(secret, places) for secret in form_secrets]
+        secrets += [_secret_in_text(find, places) for find in _find_in_windows(form, known_values)]
     return merge_secrets([*secrets, *_find_repeated(text, _values_at(text, secrets))])
 
 

@@ -96,8 +96,11 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     with prepared_file(target, b"", path.name, mode=MODE) as new_copy:
         try:
             write(new_copy)
-            with open(new_copy, "r+b") as file:
-                os.fsync(file.fileno())
+            descriptor = os.open(new_copy, os.O_RDWR)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
             if flaw := flaw_of(new_copy, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster
