@@ -310,13 +310,13 @@ def _fixed_lines(root: Path, findings: Iterable[Finding], repairs: Sequence[Find
 
 def finding_lines(findings: Iterable[Finding]) -> list[str]:
     """Return lines by kind of finding, each command on its own line."""
-    grouped: dict[tuple[Severity, str, str], list[int]] = {}
+    groups: dict[tuple[Severity, str, str], list[int]] = {}
     for finding in findings:
         text, command = text_of(finding), str(finding.facts.get("command", ""))
         printed_command = "" if command in text or finding.severity == "ok" else command
-        grouped.setdefault((finding.severity, text, printed_command), []).extend(finding.lines)
+        groups.setdefault((finding.severity, text, printed_command), []).extend(finding.lines)
     lines = list[str]()
-    for (severity, text, command), numbers in grouped.items():
+    for (severity, text, command), numbers in groups.items():
         prefix = f"{line_numbers_text(numbers)}: " if numbers else ""
         lines += sentence_lines(prefix + text, f"{screen_here().sign(severity)} ")
         lines += [INDENT * 2 + plain(command)] if command else []

@@ -77,8 +77,8 @@ class Report:
         self.secrets = list(find_in_lines(revisions.path, revisions.new_lines))
         new_values = set[tuple[str, ...]]().union(*map(_values_of, self.secrets))
         # Only other words of its record changed; another value is another secret.
-        passing = [(secret, _values_of(secret)) for secret in revisions.passing_secrets]
-        self.secrets += [secret for secret, values in passing if not values or values - new_values]
+        pairs = [(secret, _values_of(secret)) for secret in revisions.passing_secrets]
+        self.secrets += [secret for secret, values in pairs if not values or values - new_values]
         self.earlier_count = sum(1 for _ in find_in_lines(revisions.path, revisions.old_lines))
         self.damage = list(_find_damage(revisions))
         self.records = Comparison(before, after, revisions.transients)
@@ -273,8 +273,8 @@ def _record_item(change: Change) -> Item:
 
 def _changed_item(change: Change) -> Item:
     entry = change.entry
-    former = ", ".join(_id_text(old) for old in change.former if old.version_id != entry.version_id)
-    lines = [f"- {former} → {_entry_text(entry)}" if former else f"- {_entry_text(entry)}"]
+    ids = ", ".join(_id_text(old) for old in change.former if old.version_id != entry.version_id)
+    lines = [f"- {ids} → {_entry_text(entry)}" if ids else f"- {_entry_text(entry)}"]
     for key, values in change.values.items():
         lines.append(f"  - {code_of(key)}")
         for label, value in zip(("before", "after"), values, strict=True):
@@ -354,8 +354,8 @@ def report_json(report: Report) -> dict[str, object]:
         ],
         "added": [_entry_json(change.entry) for change in changes["added"]],
         "changed": [
-            _entry_json(entry, before=[old.version_id for old in former], changed={**values})
-            for entry, former, values, _ in changes["changed"]
+            _entry_json(entry, before=[old.version_id for old in entries], changed={**values})
+            for entry, entries, values, _ in changes["changed"]
         ],
         "came_back": [_entry_json(entry, seen_before=n) for entry, *_, n in changes["returned"]],
         "compacted": [

@@ -246,8 +246,8 @@ def _changes_lines(key: str, memory: Memory, changes: Sequence[CleanedLines]) ->
             key = "joined" if len(change.before) > 1 else "changed"
             lines.append(INDENT + say(f"scan.{key}", **facts, after=_record_name(change.after)))
             for name in change.too_long_fields:
-                used = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
-                limits = {"used": used, "limit": LIMITS_BYTES[name]}
+                used_bytes = len(str(getattr(change.after, name)).encode("utf-8", "surrogatepass"))
+                limits = {"used": used_bytes, "limit": LIMITS_BYTES[name]}
                 lines.append(INDENT + say("scan.over", field=name, **limits))
     return lines
 

@@ -101,8 +101,8 @@ def count_showings(
     records: Sequence[Record], sessions: Iterable[Session], *, now_s: float
 ) -> dict[str, Any]:
     """Count the notes of hooks in the last KEPT_DAYS."""
-    recent = ([note for note in session.events if is_recent(note, now_s)] for session in sessions)
-    runs = [notes for notes in recent if notes]  # of each session
+    groups = ([note for note in session.events if is_recent(note, now_s)] for session in sessions)
+    runs = [notes for notes in groups if notes]  # of each session
     events = [event for run in runs for event in run]
     starts, actions = Counter[str](), Counter[str]()
     moments = {name: {"texts": 0, "records": 0, "tokens": 0} for name in MOMENTS}

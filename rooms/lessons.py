@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # a list needs none of it
     from core.lessons.upkeep import Finding
 
 MOST_SECRETS_BYTES = 2_000_000  # to look through as many takes a second
-MOST_ASTRAY = 8
+MOST_UNMATCHED_PATHS = 8
 # Korean is spaced freely; of a shorter word, two others may hold an end and a beginning.
 _COMPOUND, _SPACE = "[가-힣]{4}", "(?<=[가-힣]) (?=[가-힣])"
 _DATA_KEYS = (
@@ -65,8 +65,8 @@ class ForPeople(Room):
         dates = [record.updated or record.created for record in records]
         if filter_.forgotten:
             present_ids = {record.id for record in records}
-            latest = {entry.record.id: entry for entry in reversed(self._store.read_side_records())}
-            entries = [entry for id_, entry in latest.items() if id_ not in present_ids]
+            by_id = {entry.record.id: entry for entry in reversed(self._store.read_side_records())}
+            entries = [entry for id_, entry in by_id.items() if id_ not in present_ids]
             records, dates = [entry.record for entry in entries], [entry.at for entry in entries]
         if filter_.words:
             order = find_matches(filter_.words, records)
@@ -106,10 +106,10 @@ class ForPeople(Room):
         try:
             return [item_of(record) for record in find_records(name, log)]
         except HistoryError as error:
-            prefixed = [record for record in log.records if record.id.startswith(name)]
+            candidates = [record for record in log.records if record.id.startswith(name)]
             if error.key == "ambiguous":
-                return [item_of(record) for record in prefixed]
-            if error.key not in ("not_there", "too_short") or prefixed:
+                return [item_of(record) for record in candidates]
+            if error.key not in ("not_there", "too_short") or candidates:
                 raise
         return []
 
@@ -122,9 +122,9 @@ class ForPeople(Room):
         versions = history.versions({id_})
         if not versions:
             raise HistoryError("unknown", *history.notes(), name=id_)
-        former = {id_in(old_id) for past in versions for old_id in former_ids_of(past.record)}
-        if former - {id_}:
-            versions = history.versions({id_, *former})
+        former_ids = {id_in(old_id) for past in versions for old_id in former_ids_of(past.record)}
+        if former_ids - {id_}:
+            versions = history.versions({id_, *former_ids})
         notes = list[str]()
         for principle, version_id in principles_listing(id_, history.log):
             facts = {"by": record_name(principle), "topic": topic_text(redact(principle.topic)[0])}
@@ -280,13 +280,13 @@ class ForPeople(Room):
         if sum(map(len, log.lines)) > MOST_SECRETS_BYTES:
             findings.append(Finding("secrets_not_looked_for", "note"))
         else:  # only a hand or another program can have put them there
-            for spot in (spot for looked in check_lines(log) for spot in looked.spots):
+            for spot in (spot for group in check_lines(log) for spot in group.spots):
                 secret: Facts = {"secret": spot.kind}
                 findings.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
-        astray = find_unmatched_paths(log, self._memory.project.root)
-        for lines, path_facts in astray[:MOST_ASTRAY]:
+        unmatched_paths = find_unmatched_paths(log, self._memory.project.root)
+        for lines, path_facts in unmatched_paths[:MOST_UNMATCHED_PATHS]:
             findings.append(Finding("path_nowhere", "note", lines=lines, facts=path_facts))
-        if (more := len(astray) - MOST_ASTRAY) > 0:
+        if (more := len(unmatched_paths) - MOST_UNMATCHED_PATHS) > 0:
             findings.append(Finding("more_path_nowhere", "note", facts={"more": more}))
         if os.path.exists(self._store.path):
             counts = {"count": log.count, "lines": len(log.lines), "bytes": len(data)}
@@ -332,19 +332,19 @@ class ForPeople(Room):
         return room.Figures(headline, lines, data)
 
 
-def _import_notes(new: Sequence[Record], trial: Outcome) -> list[str]:
+def _import_notes(new_records: Sequence[Record], trial: Outcome) -> list[str]:
     from core.text.wording import find_similar, usable_topics
 
     notes, topics = list[str](), list(trial.before.topics)
-    for topic in dict.fromkeys(record.topic for record in new):
+    for topic in dict.fromkeys(record.topic for record in new_records):
         if topic not in topics and (matches := usable_topics(find_similar(topic, topics))):
             similar = ", ".join(map(topic_text, matches[:3]))
             notes.append(say("import.like_topic", topic=topic_text(topic), similar=similar))
-    if suspicious := sum(bool(record.marks) for record in new):
+    if suspicious := sum(bool(record.marks) for record in new_records):
         notes.append(say("import.suspicious", count=suspicious))
     version_ids = {record.version_id for versions in trial.log.rivals for record in versions}
-    if unsettled_count := sum(record.version_id in version_ids for record in new if version_ids):
-        notes.append(say("import.beside", count=unsettled_count))
+    if count := sum(record.version_id in version_ids for record in new_records if version_ids):
+        notes.append(say("import.beside", count=count))
     if hidden_records := trial.hidden_records:
         notes.append(say("import.hides", count=len(hidden_records)))
         for record in hidden_records:

@@ -412,8 +412,8 @@ def sections_in(text: str) -> dict[str, str]:
     texts_by_field = dict(zip(parts[::2], parts[1::2], strict=True))
     if sorted(parts[::2]) != sorted(FIELDS.values()):
         raise RefusedError("records.bad_sections", names=", ".join(FIELDS.values()))
-    blank = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
-    return {name: blank.sub("", texts_by_field[name]) for name in FIELDS.values()}
+    blank_lines = re.compile(r"\A(?:[^\S\n]*\n)+|(?:\n[^\S\n]*)+\Z")
+    return {name: blank_lines.sub("", texts_by_field[name]) for name in FIELDS.values()}
 
 
 def _read_sections(path: Path) -> dict[str, str]:

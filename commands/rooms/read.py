@@ -213,7 +213,7 @@ def _highlight(line: str, words: str, screen: Screen) -> str:
     from core.text.terms import FIRST_WIDE, terms_of, without_particle
 
     needles = {re.escape(without_particle(word)) for word in words.split()}
-    for term in (term for several in terms_of(words) for term in several):
+    for term in (term for terms in terms_of(words) for term in terms):
         needle = re.escape(term.needle)
         is_wide = term.needle[0] >= FIRST_WIDE
         needles.add(needle if is_wide else rf"(?<![^\W_]){needle}[^\W\d_]*")

@@ -197,8 +197,8 @@ def _source_of_export(rows: Sequence[Row], path: str, rooms: Sequence[str], agen
         room = line.get("room")
         if line.get("format") == FORMAT:
             if line.get("version") != VERSION:
-                newer = str(line.get("version"))[:20]
-                raise RefusedError("import.newer", path=path, version=newer)
+                version = str(line.get("version"))[:20]
+                raise RefusedError("import.newer", path=path, version=version)
         elif room in names and "row" in line:
             rows_by_room.setdefault(room, []).append(Row(number, line["row"]))
         else:
@@ -259,10 +259,10 @@ def lessons_in_markdown(text: str, now: str) -> tuple[list[Row], list[Refusal]]:
     bullet_lines, end = list[str](), ""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     for number, line in enumerate(text.split("\n"), 1):
-        stripped, rest = line.strip(), line
+        bare_line, rest = line.strip(), line
         for reason, opening, closing in () if end else _SKIPPED_PARTS:
-            if match := re.match(opening, stripped):
-                end, rest = closing.format(**match.groupdict()), stripped[match.end() :]
+            if match := re.match(opening, bare_line):
+                end, rest = closing.format(**match.groupdict()), bare_line[match.end() :]
                 refusals.append(Refusal(str(number), say(f"import.passed_{reason}")))
                 bullet_lines = []
                 break
@@ -278,10 +278,10 @@ def lessons_in_markdown(text: str, now: str) -> tuple[list[Row], list[Refusal]]:
         elif bullet:
             refusals.append(Refusal(str(number), say("import.passed_nested")))
             bullet_lines = []
-        elif not _WORD.search(stripped):
+        elif not _WORD.search(bare_line):
             bullet_lines = []
         elif bullet_lines:
-            bullet_lines.append(stripped)
+            bullet_lines.append(bare_line)
         else:
             refusals.append(Refusal(str(number), say("import.passed_prose")))
     rows = list[Row]()
@@ -322,10 +322,10 @@ def topic_of(name: str) -> str:
     name = normal_form("NFC", redact(name[:MOST_NAME_CHARS]).text)
     words, limit, topic = _WORD.findall(name.lower()), record.LIMITS_BYTES["topic"], ""
     for word in words:
-        longer = f"{topic}-{word}" if topic else word
-        if len(longer.encode("utf-8", "replace")) > limit:
+        longer_topic = f"{topic}-{word}" if topic else word
+        if len(longer_topic.encode("utf-8", "replace")) > limit:
             break
-        topic = longer
+        topic = longer_topic
     if words and not topic:
         topic = words[0].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
     return topic or GENERAL

@@ -260,8 +260,8 @@ def embed(arguments: argparse.Namespace) -> int:
             show(f"{done:,}/{count:,}")
 
         filled = embed_missing(room, embedder, replaces=True, progress=show_counts)
-    model, count, missing = plain(embedder.model), filled.count, filled.missing
-    print_lines([say("fragment_commands.embedded", model=model, count=count, left=missing)])
+    model, count, missing_count = plain(embedder.model), filled.count, filled.missing
+    print_lines([say("fragment_commands.embedded", model=model, count=count, left=missing_count)])
     return 0
 
 
