@@ -67,8 +67,8 @@ def scan(arguments: argparse.Namespace) -> int:
         ]
         lines += _holder_lines(secrets, secrets.holders)
         lines += [say("scan.aside", path=_path_text(path)) for path in secrets.aside_paths]
-        lines.append(say("scan.room_summary", place=secrets.place, count=len(secrets.holders)))
-    places = [secrets.place for secrets in by_room.values() if secrets.holders]
+        lines.append(say("scan.room_summary", place=secrets.place_name, count=len(secrets.holders)))
+    places = [secrets.place_name for secrets in by_room.values() if secrets.holders]
     if places:
         lines.append(say("scan.would_redact_rooms", places=", ".join(places)))
     elif log_scan.secrets:
@@ -257,7 +257,7 @@ def _record_name(record: Record) -> str:
 
 
 def _room_lines(key: str, secrets: Secrets, holders: "Sequence[SecretPlace]") -> list[str]:
-    head = say(f"scan.{key}", place=secrets.place, count=len(holders))
+    head = say(f"scan.{key}", place=secrets.place_name, count=len(holders))
     return [head, *(INDENT + line for line in _holder_lines(secrets, holders))] if holders else []
 
 
@@ -266,7 +266,7 @@ def _holder_lines(secrets: Secrets, holders: "Sequence[SecretPlace]") -> Iterabl
     for holder in holders:
         facts = {"where": _path_text(holder.path), "kinds": ", ".join(holder.kinds)}
         if holder.name:
-            yield say("scan.in_item", item=plain(f"{secrets.item} {holder.name}"), **facts)
+            yield say("scan.in_item", item=plain(f"{secrets.item_name} {holder.name}"), **facts)
         else:
             yield say("scan.in_room", **facts)
 

@@ -227,7 +227,7 @@ class ForPeople(Room):
         values = [row.data for row in intake.rows]
         entries = [record_of(value) if isinstance(value, dict) else None for value in values]
         source = MemoryLog([b"-\n"] * len(entries), entries)
-        places = [str(row.place) for row in intake.rows]
+        places = [str(row.number) for row in intake.rows]
         refusals = [
             Refusal(place, say("import.passed_not_a_record"))
             for place, entry in zip(places, entries, strict=True)

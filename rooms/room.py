@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # most commands need none of it
 Data = dict[str, Any]
 
 LESSONS = "lessons"
-FIRST = (LESSONS, "sessions", "fragments")  # any other room comes after them
+FIRST_ROOMS = (LESSONS, "sessions", "fragments")  # any other room comes after them
 FILE_NAME = "for_people.py"
 MOST_VALUES = 8  # of a list of counts
 
@@ -81,7 +81,7 @@ class Matches:
 
 
 class ForgetOutcome(NamedTuple):
-    """The outcome of `forget`. stayed: items that have changed since."""
+    """The outcome of `forget`. changed_items: stay, as they have changed since they were shown."""
 
     notes: list[str]  # where it is now
     changed_items: list[Item]
@@ -121,10 +121,10 @@ class Figures(NamedTuple):
 
 
 class Secrets(NamedTuple):
-    """The secrets of a room. place, item: words for it and one of its items."""
+    """The secrets of a room. place_name, item_name: words for it and one of its items."""
 
-    place: str
-    item: str
+    place_name: str
+    item_name: str
     holders: "list[SecretPlace]"
     aside_paths: list[Path]  # nobody looked into them: a damaged database that a repair has kept
 
@@ -145,7 +145,7 @@ MOST_PLAN_ITEMS = 1_000  # of an import, which its table may show
 class Row(NamedTuple):
     """A row of an imported file, with its number there."""
 
-    place: int
+    number: int
     data: Any
 
 
@@ -184,7 +184,7 @@ class ImportPlan:
     redacted: Sequence[str]  # the kind of each secret that is taken out
     notes: list[str]
     refusals: list[Refusal]
-    save: Callable[[Progress], list[str]] | None  # stores them; returns sentences
+    save: Callable[[Progress], list[str]] | None  # stores them; None where there are none
 
 
 class Room(Protocol):
@@ -279,7 +279,7 @@ def room_names() -> list[str]:
     """Return the names of all rooms in the order of display."""
     folders = map(Path, importlib.import_module("rooms").__path__)
     others = {file.parent.name for folder in folders for file in folder.glob(f"*/{FILE_NAME}")}
-    return [*FIRST, *sorted(others - set(FIRST))]
+    return [*FIRST_ROOMS, *sorted(others - set(FIRST_ROOMS))]
 
 
 def count_kinds(kinds: Sequence[str]) -> Facts:

@@ -59,7 +59,7 @@ _TITLES = frozenset("claude agents memory memories lessons rules instructions in
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The contents of a file. form: its kind; by_room: for each room; passed: for none."""
+    """The contents of a file. form: its kind; by_room: for each room; refusals: for none."""
 
     path: str
     form: str
@@ -80,7 +80,7 @@ class Source:
                 return row
             topic = topic_for(str(data.get("topic")))
             meta = {key: value for key, value in data["meta"].items() if key != "former"}
-            return Row(row.place, {**data, "topic": topic, "meta": meta})
+            return Row(row.number, {**data, "topic": topic, "meta": meta})
 
         intake = self.by_room[LESSONS]
         changed_intake = replace(intake, rows=[with_topic(row) for row in intake.rows])
