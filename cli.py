@@ -135,10 +135,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 parser.error("the following arguments are required: COMMAND")
             print(first_page(COMMANDS), end="")
             return 0
-        arguments, row = parser_of(name, COMMANDS).parse_args(words), COMMANDS[name]
+        options, row = parser_of(name, COMMANDS).parse_args(words), COMMANDS[name]
         module, _, function = row.function.partition(":")
         try:
-            return int(getattr(importlib.import_module(f"commands.{module}"), function)(arguments))
+            return int(getattr(importlib.import_module(f"commands.{module}"), function)(options))
         except SentinelError as error:
             _print_error(error)
             return row.error_code

@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Command(NamedTuple):
     """One row of the table of commands; a name of two words is an action, such as `keys add`.
 
-    function: `module:function` below commands/, from parsed arguments to the exit code. group: a
+    function: `module:function` below commands/, from parsed options to the exit code. group: a
     heading of the help. options: names in `commands/options.py`, as in `scan_paths*/json`: `?`, `*`
     or `+` is the number of values, `/` separates exclusive arguments. error_code: the exit code for
     a SentinelError.

@@ -83,7 +83,7 @@ class Stage(NamedTuple):
         return _text_of(process.stdout)
 
 
-def demo(arguments: argparse.Namespace) -> int:
+def demo(options: argparse.Namespace) -> int:
     """Tell the story in a scratch project, which is removed. Raises SentinelError."""
     need_packages()
     columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns

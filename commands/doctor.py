@@ -50,32 +50,32 @@ class Scene(NamedTuple):
         return self.memory.store.path
 
 
-def doctor(arguments: argparse.Namespace) -> int:
+def doctor(options: argparse.Namespace) -> int:
     """Look, repair if asked, look again and print; 1 while an error or a warning is left."""
-    check_confirmation(arguments, "--fix")
-    memory = open_memory(arguments, writes=arguments.fix and not arguments.dry_run)
+    check_confirmation(options, "--fix")
+    memory = open_memory(options, writes=options.fix and not options.dry_run)
     project = memory.project
-    findings, repairs = examine(memory, online=arguments.online), list[Finding]()
+    findings, repairs = examine(memory, online=options.online), list[Finding]()
     faults = [finding for finding in findings if finding.fix]
-    if arguments.fix and faults:
-        if not (arguments.yes or arguments.json):
+    if options.fix and faults:
+        if not (options.yes or options.json):
             head = [*_head_lines(project, ()), "", say("doctor.to_fix", count=len(faults))]
             print("\n".join([*head, *finding_lines(faults), ""]))
-            if not is_confirmed(arguments, say("doctor.ask_fix")):
+            if not is_confirmed(options, say("doctor.ask_fix")):
                 return status_of(findings)
-        if not arguments.dry_run:
+        if not options.dry_run:
             new_facts: dict[object, dict[str, str | int]] = {}  # of each repair
             for finding in faults:
                 if finding.fix and finding.fix not in new_facts:
                     new_facts[finding.fix] = dict(finding.fix() or {})
-            findings = examine(memory, online=arguments.online)
+            findings = examine(memory, online=options.online)
             left_texts = {(finding.lines, text_of(finding)) for finding in findings}
             repairs = [
                 replace(finding, severity="ok", facts={**finding.facts, **new_facts[finding.fix]})
                 for finding in faults
                 if (finding.lines, text_of(finding)) not in left_texts
             ]
-    if arguments.json:
+    if options.json:
         value = {
             "project": str(project.root),
             "source": project.source,
@@ -85,13 +85,13 @@ def doctor(arguments: argparse.Namespace) -> int:
         }
         print(plain_json(value))
     else:
-        lines = [*_fixed_lines(project.root, findings, repairs), ""] if arguments.fix else []
+        lines = [*_fixed_lines(project.root, findings, repairs), ""] if options.fix else []
         problems = finding_lines(finding for finding in findings if finding.severity != "ok")
         lines += [*_head_lines(project, findings), "", *problems, *([""] if problems else [])]
         severities = [finding.severity for finding in findings]
         counts = {f"{severity}s": severities.count(severity) for severity in SEVERITIES}
         lines.append(say("doctor.summary", **counts))
-        if faults and not arguments.fix:
+        if faults and not options.fix:
             lines += sentence_lines(say("doctor.would_fix", count=len(faults)))
         print("\n".join(lines))
     return status_of(findings)

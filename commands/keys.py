@@ -13,12 +13,12 @@ from http_server.access_keys import keys_of
 from http_server.papers import papers_of
 
 
-def list_keys(arguments: argparse.Namespace) -> int:
+def list_keys(options: argparse.Namespace) -> int:
     """Print owner and last use of each key; always 0."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
         all_keys, place = keys.list_all(), plain(keys.place)
-    if arguments.json:
+    if options.json:
         data = [
             {
                 "name": key.name,
@@ -45,26 +45,26 @@ def list_keys(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def add_key(arguments: argparse.Namespace) -> int:
+def add_key(options: argparse.Namespace) -> int:
     """Print the new key once, on its own line; always 0."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
-        secret = keys.add(arguments.name, arguments.agent)
-        key = keys.find_key(arguments.name)
+        secret = keys.add(options.name, options.agent)
+        key = keys.find_key(options.name)
     print_lines([say("keys.made", name=key.name, agent=key.paper.agent), ""])
     print(secret)  # whole, to be copied
     print_lines(["", say("keys.once"), say("keys.bearer"), say("keys.no_file")])
     return 0
 
 
-def remove_key(arguments: argparse.Namespace) -> int:
+def remove_key(options: argparse.Namespace) -> int:
     """Ask, then remove; 1 when unconfirmed."""
     with closing(papers_of(os.environ)) as papers:
         keys = keys_of(os.environ, papers)
-        key = keys.find_key(arguments.name)
+        key = keys.find_key(options.name)
         print_lines([say("keys.would_remove", name=plain(key.name), tokens=key.tokens)])
-        if not is_confirmed(arguments, say("keys.ask_remove")):
-            return int(not arguments.dry_run)
+        if not is_confirmed(options, say("keys.ask_remove")):
+            return int(not options.dry_run)
         removed_key = keys.remove(key.name)
     print_lines([say("keys.removed", name=plain(removed_key.name), tokens=removed_key.tokens)])
     return 0

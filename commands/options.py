@@ -152,9 +152,9 @@ def explain(key: str, **facts: str | int) -> str:
 # The pages.
 
 
-def show_help(arguments: argparse.Namespace) -> int:
+def show_help(options: argparse.Namespace) -> int:
     """Print the page of a command, or all commands; always 0."""
-    commands, name = arguments.commands, " ".join(arguments.about)
+    commands, name = options.commands, " ".join(options.about)
     if not name:
         groups = dict[str, dict[str, None]]()  # an action is told with its command, there once
         for command, row in commands.items():
@@ -165,12 +165,12 @@ def show_help(arguments: argparse.Namespace) -> int:
         print(_build_page(lines), end="")
         return 0
     known_names = list(dict.fromkeys([*_names_of(commands), *commands]))
-    first, *more = arguments.about
+    first, *more = options.about
     has_actions = any(command.startswith(f"{first} ") for command in known_names)
     if more and first in known_names and not has_actions:
-        arguments.refuse(say("parser.too_many", value=more[0]))
+        options.refuse(say("parser.too_many", value=more[0]))
     if name not in known_names:
-        arguments.refuse(with_nearest_name(say("parser.command", value=name), name, known_names))
+        options.refuse(with_nearest_name(say("parser.command", value=name), name, known_names))
     print(parser_of(name, commands).format_help(), end="")
     return 0
 

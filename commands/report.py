@@ -37,26 +37,26 @@ _PROPERTY_ESCAPES = {**_DATA_ESCAPES, ord(":"): "%3A", ord(","): "%2C"}
 Item = list[str]  # the lines of one point of a list
 
 
-def report(arguments: argparse.Namespace) -> int:
+def report(options: argparse.Namespace) -> int:
     """Report; 1 for a change that must not be merged, 2 when nobody could look."""
-    check_output(arguments)
-    memory = open_memory(arguments)
+    check_output(options)
+    memory = open_memory(options)
     with progress():
-        revisions = read_revisions(memory.store, arguments.range, staged=arguments.staged)
+        revisions = read_revisions(memory.store, options.range, staged=options.staged)
         content = Report(revisions, threshold=memory.settings.threshold)
-    text = plain_json(report_json(content)) + "\n" if arguments.json else report_markdown(content)
-    if arguments.output not in (None, STDOUT):
+    text = plain_json(report_json(content)) + "\n" if options.json else report_markdown(content)
+    if options.output not in (None, STDOUT):
         root = memory.project.root
-        write_new(Path(arguments.output), text, force=arguments.force, project=root)
-        print(plain(say("terminal.written", path=arguments.output)))
-    elif screen_here().is_terminal and not arguments.json:
+        write_new(Path(options.output), text, force=options.force, project=root)
+        print(plain(say("terminal.written", path=options.output)))
+    elif screen_here().is_terminal and not options.json:
         print("\n".join(markdown_lines(text, screen_here())))
     else:
         print(text, end="")
-    for annotation in annotations_of(content) if arguments.github else ():
+    for annotation in annotations_of(content) if options.github else ():
         # The runner takes commands from standard error as well, and the report is redirected.
         print(annotation, file=sys.stderr)
-    is_wrong = content.is_refused or (arguments.strict and content.orders)
+    is_wrong = content.is_refused or (options.strict and content.orders)
     return 1 if is_wrong else 0
 
 

@@ -37,24 +37,24 @@ INDENT = "  "
 _DAMAGED = "damaged"  # the key of DatabaseDamagedError, whose module loads SQLite
 
 
-def scan(arguments: argparse.Namespace) -> int:
+def scan(options: argparse.Namespace) -> int:
     """Look, redact if asked, print; 1 for secrets, 2 if a place could not be looked at."""
-    if arguments.paths and arguments.project:
-        arguments.refuse(say("terminal.together", one="--project", other="PATH"))
-    if arguments.redact and arguments.json:
-        arguments.refuse(say("terminal.together", one="--redact", other="--json"))
-    check_confirmation(arguments, "--redact")
-    if arguments.paths:
+    if options.paths and options.project:
+        options.refuse(say("terminal.together", one="--project", other="PATH"))
+    if options.redact and options.json:
+        options.refuse(say("terminal.together", one="--redact", other="--json"))
+    check_confirmation(options, "--redact")
+    if options.paths:
         for warning in read_settings(os.environ).warnings:
             warn(warning)
-        return _print_scan(arguments, suspicions.scan_paths(arguments.paths))
-    memory = open_memory(arguments, writes=arguments.redact and not arguments.dry_run)
-    if arguments.redact:
-        return _redact(memory, arguments)
-    if arguments.history:
-        return _scan_history(memory, arguments)
-    if arguments.staged:
-        return _print_scan(arguments, suspicions.scan_staged(memory.project.root))
+        return _print_scan(options, suspicions.scan_paths(options.paths))
+    memory = open_memory(options, writes=options.redact and not options.dry_run)
+    if options.redact:
+        return _redact(memory, options)
+    if options.history:
+        return _scan_history(memory, options)
+    if options.staged:
+        return _print_scan(options, suspicions.scan_staged(memory.project.root))
     log_scan, has_log = _scan_log(memory)
     lines = [] if has_log else [say("scan.no_log", path=_path_text(memory.store.path))]
     by_room = _secrets_of_rooms(memory, log_scan)
@@ -73,7 +73,7 @@ def scan(arguments: argparse.Namespace) -> int:
         lines.append(say("scan.would_redact_rooms", places=", ".join(places)))
     elif log_scan.secrets:
         lines.append(say("scan.would_redact"))
-    code = _print_scan(arguments, log_scan, lines, data=data)
+    code = _print_scan(options, log_scan, lines, data=data)
     return code or (FOUND if places else 0)
 
 
@@ -81,7 +81,7 @@ def scan(arguments: argparse.Namespace) -> int:
 
 
 def _print_scan(
-    arguments: argparse.Namespace,
+    options: argparse.Namespace,
     scan: Scan,
     notes: Sequence[str] = (),
     *,
@@ -92,7 +92,7 @@ def _print_scan(
     _complain(scan)
     secrets = len(scan.secrets)
     counts = {"secrets": secrets, "marks": len(scan.suspicions) - secrets, "files": scan.files}
-    if arguments.json:
+    if options.json:
         unread_files = {
             name: [{"path": printable_path(path), "reason": reason} for path, reason in paths]
             for name, paths in (("skipped", scan.skipped), ("unreadable", scan.unreadable))
@@ -129,7 +129,7 @@ def _line_of(suspicion: Suspicion) -> str:
 # The memory: the log in git, the log as it is, the file beside it, and the other rooms.
 
 
-def _scan_history(memory: Memory, arguments: argparse.Namespace) -> int:
+def _scan_history(memory: Memory, options: argparse.Namespace) -> int:
     repository, scan = Repository(real_log_path(memory.store.path)), Scan()
     with progress():
         head = "HEAD" if repository.has_head else ""
@@ -143,7 +143,7 @@ def _scan_history(memory: Memory, arguments: argparse.Namespace) -> int:
         summary = say("scan.history_summary", secrets=len(scan.secrets), files=scan.files)
     notes = [say("git.cut")] if repository.is_cut else []
     notes += [say("scan.history_advice")] if scan.secrets else []
-    return _print_scan(arguments, scan, notes, summary=summary, data={"shallow": repository.is_cut})
+    return _print_scan(options, scan, notes, summary=summary, data={"shallow": repository.is_cut})
 
 
 def _scan_log(memory: Memory) -> tuple[Scan, bool]:
@@ -176,17 +176,17 @@ def _secrets_of_rooms(memory: Memory, scan: Scan) -> dict[Room, Secrets]:
 # Its redaction.
 
 
-def _redact(memory: Memory, arguments: argparse.Namespace) -> int:
+def _redact(memory: Memory, options: argparse.Namespace) -> int:
     unread = Scan()
     by_room = _secrets_of_rooms(memory, unread)
-    if not arguments.yes:
+    if not options.yes:
         planned_changes = memory.store.clean(dry_run=True).changes
         is_log_clean = not planned_changes and not _scan_log(memory)[0].secrets
         lines = [] if is_log_clean else _changes_lines("to_redact", memory, planned_changes)
         for secrets in by_room.values():
             lines += _room_lines("to_redact_room", secrets, secrets.holders)
         print_lines(lines)
-        if lines and not is_confirmed(arguments, say("scan.ask_redact")):
+        if lines and not is_confirmed(options, say("scan.ask_redact")):
             return FOUND
     changes = memory.store.clean().changes
     log_scan, _ = _scan_log(memory)

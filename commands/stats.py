@@ -33,10 +33,10 @@ ID_CHARS, DAY_CHARS = 8, len("2026-11-22")
 UNKNOWN_DAY = "????-??-??"
 
 
-def stats(arguments: argparse.Namespace) -> int:
+def stats(options: argparse.Namespace) -> int:
     """Print the figures of each room, of searches and of hooks. Raises SentinelError."""
-    memory = open_memory(arguments)
-    names = arguments.room or []
+    memory = open_memory(options)
+    names = options.room or []
     data: dict[str, Any] = {"project": str(memory.project.root)}
     lines = list[str]()
     for room in rooms_of(memory, names):
@@ -49,7 +49,7 @@ def stats(arguments: argparse.Namespace) -> int:
             lines += _wrap(plain(text))
         if room.name == LESSONS:
             lines += _lesson_lines(memory, data)
-    if arguments.json:
+    if options.json:
         print(terminal.plain_json(data))
         return 0
     if LESSONS in data:  # other rooms need not be of a project

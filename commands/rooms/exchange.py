@@ -37,21 +37,21 @@ MOST_PLACES = 5  # that are named for one reason of leaving out
 # export
 
 
-def export(arguments: argparse.Namespace) -> int:
+def export(options: argparse.Namespace) -> int:
     """Write the memory to the terminal, a file or a client's file; return 1 if nothing fits."""
-    _check_options(arguments)
-    memory = ask.open_memory(arguments)
-    if arguments.block:
-        return _put_block(memory, arguments)
-    output = "" if arguments.output in (None, ask.STDOUT) else arguments.output
-    form = arguments.format or SUFFIXES.get(os.path.splitext(output)[1].lower(), "markdown")
+    _check_options(options)
+    memory = ask.open_memory(options)
+    if options.block:
+        return _put_block(memory, options)
+    output = "" if options.output in (None, ask.STDOUT) else options.output
+    form = options.format or SUFFIXES.get(os.path.splitext(output)[1].lower(), "markdown")
     filter_ = Filter(
-        topics=tuple(arguments.topic or ()), kind=arguments.kind or "", since=arguments.since or ""
+        topics=tuple(options.topic or ()), kind=options.kind or "", since=options.since or ""
     )
-    names = arguments.room or ()
+    names = options.room or ()
     rooms = rooms_with_kind(people.rooms_of(memory, names), filter_.kind)
     counts, private_count, notes = Counter[str](), 0, list[str]()
-    root, now, public = memory.project.root, utc_now(), arguments.public
+    root, now, public = memory.project.root, utc_now(), options.public
     project = root.name
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
     lines, items = [as_json(head)], list[Item]()
@@ -85,7 +85,7 @@ def export(arguments: argparse.Namespace) -> int:
     if len(lines) == 1 and not items:
         warn(say("export.nothing"))
     elif output:
-        force, is_private = arguments.force, bool(private_count)
+        force, is_private = options.force, bool(private_count)
         write_new(Path(output), text, force=force, project=root, is_private=is_private)
         print(plain(say("export.written", path=output, counts=_counts_text(counts))))
     else:
@@ -97,17 +97,17 @@ def export(arguments: argparse.Namespace) -> int:
     return 0 if counts.total() else 1
 
 
-def _check_options(arguments: argparse.Namespace) -> None:
+def _check_options(options: argparse.Namespace) -> None:
     """Refuse options that contradict each other. Raises SystemExit(2)."""
     for name in ("output", "format", "room", "topic", "kind", "since", "public", "force"):
-        is_excluded = name != "topic" or arguments.remove  # a block may be of some topics
-        if arguments.block and getattr(arguments, name) and is_excluded:
+        is_excluded = name != "topic" or options.remove  # a block may be of some topics
+        if options.block and getattr(options, name) and is_excluded:
             other = "-o" if name == "output" else f"--{name}"
-            arguments.refuse(say("terminal.together", one="--block", other=other))
-    for name, value in {"--remove": arguments.remove, "--dry-run": arguments.dry_run}.items():
-        if value and not arguments.block:
-            arguments.refuse(say("terminal.needs", one=name, other="--block FILE"))
-    ask.check_output(arguments)
+            options.refuse(say("terminal.together", one="--block", other=other))
+    for name, value in {"--remove": options.remove, "--dry-run": options.dry_run}.items():
+        if value and not options.block:
+            options.refuse(say("terminal.needs", one=name, other="--block FILE"))
+    ask.check_output(options)
 
 
 def _counts_text(counts: Counter[str]) -> str:
@@ -138,16 +138,16 @@ def export_markdown(items: Sequence[Item], project: str, counts: Counter[str], n
 # the block
 
 
-def _put_block(memory: Memory, arguments: argparse.Namespace) -> int:
+def _put_block(memory: Memory, options: argparse.Namespace) -> int:
     """Put the principles as a block into a file, or take it out; return 1 without any.
 
     A file of nothing else goes with its block. No link of the project is followed out of it.
     """
-    path, root = Path(arguments.block), memory.project.root
+    path, root = Path(options.block), memory.project.root
     check_inside(path, root, is_named=True)
     file, body = UserFile.read(path, root), ""
-    if not arguments.remove:
-        body = _block_of(memory, set(map(normalise_topic, arguments.topic or ())))
+    if not options.remove:
+        body = _block_of(memory, set(map(normalise_topic, options.topic or ())))
         if not body:
             terminal.complain(say("export.no_principles"))
     is_new = body and not file.is_there
@@ -162,7 +162,7 @@ def _put_block(memory: Memory, arguments: argparse.Namespace) -> int:
         raise ExportError("broken_block", path=str(path), marker=marker) from None
     if not text and file.text and not path.is_symlink():
         text = None  # but a link of the user's stays
-    status, file_name = 0 if body or arguments.remove else 1, str(file.path)
+    status, file_name = 0 if body or options.remove else 1, str(file.path)
     # git may have changed the line ends at checkout
     if text in (file.text, file.text.replace("\r\n", "\n")):
         print(plain(say("export.unchanged", path=file_name)))
@@ -172,7 +172,7 @@ def _put_block(memory: Memory, arguments: argparse.Namespace) -> int:
     for line in terminal.paint_diff(map(plain, diff), screen_here()):
         print(line)
     key = "remove" if text is None else "change" if file.is_there else "create"
-    if arguments.dry_run:
+    if options.dry_run:
         print(plain(say(f"export.would_{key}", path=file_name)))
         print(say("export.dry"))
         return status
@@ -228,27 +228,27 @@ def lesson_lines(records: Iterable[Record]) -> list[str]:
 # import
 
 
-def import_file(arguments: argparse.Namespace) -> int:
+def import_file(options: argparse.Namespace) -> int:
     """Show the plan of an import, ask, save; return 1 without a yes."""
     gc.disable()  # of very many records none is garbage, and to look at them again and again costs
     try:
-        topic, limit = normalise_topic(arguments.import_topic or ""), LIMITS_BYTES["topic"]
+        topic, limit = normalise_topic(options.import_topic or ""), LIMITS_BYTES["topic"]
         topic_bytes = len(topic.encode("utf-8", "replace"))
-        if arguments.import_topic is not None and not 0 < topic_bytes <= limit:
-            arguments.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
-        people.check_names(arguments.room or ())
-        root = find_project(arguments.project, os.environ, ask.find_cwd(arguments.project)).root
+        if options.import_topic is not None and not 0 < topic_bytes <= limit:
+            options.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
+        people.check_names(options.room or ())
+        root = find_project(options.project, os.environ, ask.find_cwd(options.project)).root
         with ask.progress():
-            source = read_source(arguments.file, root, arguments.room or (), arguments.import_agent)
+            source = read_source(options.file, root, options.room or (), options.import_agent)
         for name, value, room in (
             ("--topic", topic, LESSONS),
-            ("--agent", arguments.import_agent, "fragments"),
+            ("--agent", options.import_agent, "fragments"),
         ):
             if value and room not in source.by_room:
                 facts = {"option": name, "title": ask.title_of(room), "room": room}
-                arguments.refuse(say("import.not_for", **facts))
+                options.refuse(say("import.not_for", **facts))
         is_of_project = bool(source.by_room.keys() - {"fragments"})
-        memory = ask.open_memory(arguments, writes=is_of_project and not arguments.dry_run)
+        memory = ask.open_memory(options, writes=is_of_project and not options.dry_run)
         if topic:
             source = source.with_topics(lambda _: topic)
         elif source.has_statements:  # topics of the memory in the place of those that read the same
@@ -264,9 +264,9 @@ def import_file(arguments: argparse.Namespace) -> int:
             print(say("import.nothing"))
             return 0
         if not ask.is_confirmed(
-            arguments, say("import.ask"), is_readable=arguments.file != STDIN, table="import"
+            options, say("import.ask"), is_readable=options.file != STDIN, table="import"
         ):
-            return int(not arguments.dry_run)
+            return int(not options.dry_run)
         for save in saves:
             with ask.progress() as show:
                 lines = save(partial(_show_progress, show, "stored"))

@@ -52,8 +52,8 @@ HEADING = re.compile(r"^== (\w+) ==[^\S\n]*+$", re.M)
 Texts = Mapping[str, str]  # by field
 
 
-def _texts_in(arguments: argparse.Namespace) -> dict[str, str]:
-    values = {field: getattr(arguments, option) for option, field in FIELDS.items()}
+def _texts_in(options: argparse.Namespace) -> dict[str, str]:
+    values = {field: getattr(options, option) for option, field in FIELDS.items()}
     return {
         field: value if isinstance(value, str) else "\n".join(value)
         for field, value in values.items()
@@ -64,20 +64,20 @@ def _texts_in(arguments: argparse.Namespace) -> dict[str, str]:
 # --- add
 
 
-def add(arguments: argparse.Namespace) -> int:
+def add(options: argparse.Namespace) -> int:
     """Save a lesson; return 1 if it was not saved."""
-    memory = open_memory(arguments, writes=True)  # what no save would take is not shown either
-    texts = _texts_in(arguments)
+    memory = open_memory(options, writes=True)  # what no save would take is not shown either
+    texts = _texts_in(options)
     promotion = None
-    if arguments.fragment is not None:
-        promotion = _Promotion(memory, arguments.fragment)
+    if options.fragment is not None:
+        promotion = _Promotion(memory, options.fragment)
         if promotion.is_done:
             print_within([promotion.sentence("promoted_before")])
             return 0
         if not texts and (record := promotion.find_record()):
-            return promotion.join_record(arguments, record)
+            return promotion.join_record(options, record)
         texts = {**promotion.texts, **texts}
-    has_asked = _ask_for_texts(arguments, texts, memory)
+    has_asked = _ask_for_texts(options, texts, memory)
     when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
     reach = reach_of(paths, when, memory.project.root)
     draft = Draft(  # a field left out keeps the value of a record of the same gap
@@ -99,13 +99,13 @@ def add(arguments: argparse.Namespace) -> int:
             for record in before:
                 lines += ["", *item_lines(item_of(record))]
             print_within([*lines, "", *reach.notes])
-            if not arguments.yes:
+            if not options.yes:
                 print_within(redacted_lines(trial.secret_kinds, "would_redact"))
-            if not is_confirmed(arguments, say("records.ask_add")):
+            if not is_confirmed(options, say("records.ask_add")):
                 if has_asked:
                     print(say("records.typed", command=_add_command(texts)))
-                return int(not arguments.dry_run)
-        outcome = trial if arguments.dry_run else memory.store.upsert_log(draft, now=now)
+                return int(not options.dry_run)
+        outcome = trial if options.dry_run else memory.store.upsert_log(draft, now=now)
     except SentinelError as error:
         if not has_asked:
             raise
@@ -113,25 +113,25 @@ def add(arguments: argparse.Namespace) -> int:
         complain(say("records.typed", command=_add_command(texts)))
         return 1
     print_within(saved_lines(memory, outcome))
-    if promotion and not arguments.dry_run:
+    if promotion and not options.dry_run:
         print_within([promotion.promote(outcome.record.id)])
     return 0
 
 
-def _ask_for_texts(arguments: argparse.Namespace, texts: dict[str, str], memory: Memory) -> bool:
+def _ask_for_texts(options: argparse.Namespace, texts: dict[str, str], memory: Memory) -> bool:
     """Ask for missing texts; return whether it asked.
 
     Raises RefusedError for a blank answer, SystemExit(2) without a terminal.
     """
-    options = [option for option in NEEDED_OPTIONS if not texts.get(FIELDS[option], "").strip()]
-    if not options:
+    needs = [option for option in NEEDED_OPTIONS if not texts.get(FIELDS[option], "").strip()]
+    if not needs:
         return False
-    if any(getattr(arguments, option) is not None for option in options):  # blank, and not left out
-        options = [option for option in options if getattr(arguments, option) is not None]
-        arguments.refuse(_missing_sentence(options))
+    if any(getattr(options, option) is not None for option in needs):  # blank, and not left out
+        needs = [option for option in needs if getattr(options, option) is not None]
+        options.refuse(_missing_sentence(needs))
     topics = memory.store.read().topics  # or says why not, before anybody types
     topic_names = ", ".join(topic_name(topic) for topic, _ in topics.most_common(MOST_TOPICS))
-    for option in options:
+    for option in needs:
         answer: str | None = None
         if option == "topic":  # the longest of those that the texts name
             words = f"{texts['missing_context']} {texts['lesson']}".casefold()
@@ -140,15 +140,15 @@ def _ask_for_texts(arguments: argparse.Namespace, texts: dict[str, str], memory:
                     answer = max(answer or "", name, key=len)
         answer = answer or read_answer(say(f"records.question_{option}", topics=topic_names or "-"))
         if answer is None:
-            arguments.refuse(_missing_sentence(options))
+            options.refuse(_missing_sentence(needs))
         if not str(answer).strip():
             raise RefusedError("records.blank_answer")
         texts[FIELDS[option]] = str(answer)
     return True
 
 
-def _missing_sentence(options: list[str]) -> str:
-    return say("records.text_missing", options=", ".join(f"--{option}" for option in options))
+def _missing_sentence(names: list[str]) -> str:
+    return say("records.text_missing", options=", ".join(f"--{name}" for name in names))
 
 
 def _add_command(texts: Texts) -> str:
@@ -199,11 +199,11 @@ class _Promotion:
                 return record
         return None
 
-    def join_record(self, arguments: argparse.Namespace, record: Record) -> int:
+    def join_record(self, options: argparse.Namespace, record: Record) -> int:
         """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
         print_within([self.sentence("would_join"), "", *item_lines(item_of(record)), ""])
-        if not is_confirmed(arguments, say("add.ask_join")):
-            return int(not arguments.dry_run)
+        if not is_confirmed(options, say("add.ask_join")):
+            return int(not options.dry_run)
         print_within([self.promote(record.id)])
         return 0
 
@@ -287,20 +287,20 @@ def _quote(topic: str) -> str:
 # --- edit
 
 
-def edit(arguments: argparse.Namespace) -> int:
+def edit(options: argparse.Namespace) -> int:
     """Change a record by options, a file or an editor; return 1 if not saved."""
-    texts = _texts_in(arguments)
-    if texts and arguments.source:
-        option = next(option for option in FIELDS if getattr(arguments, option) is not None)
-        arguments.refuse(say("terminal.together", one="--from", other=f"--{option}"))
-    memory = open_memory(arguments, writes=True)
-    record = find_record(arguments.id, memory.store.read())
+    texts = _texts_in(options)
+    if texts and options.source:
+        option = next(option for option in FIELDS if getattr(options, option) is not None)
+        options.refuse(say("terminal.together", one="--from", other=f"--{option}"))
+    memory = open_memory(options, writes=True)
+    record = find_record(options.id, memory.store.read())
     if texts:
         print_within(_save_edits(memory, record, texts_of(record), texts))
         return 0
     text, id_ = text_for_editor(record), plain(record.id)
-    if arguments.source:
-        after = _read_sections(Path(arguments.source))
+    if options.source:
+        after = _read_sections(Path(options.source))
         print_within(_save_edits(memory, record, sections_in(text), after))
         return 0
     editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())

@@ -25,17 +25,17 @@ _MOST_CANDIDATES = 20
 _T = TypeVar("_T")
 
 
-def list_items(arguments: argparse.Namespace) -> int:
+def list_items(options: argparse.Namespace) -> int:
     """Print a line for each item, of a search for each match; return 0."""
-    memory, screen = ask.open_memory(arguments), screen_here()
-    words, names = " ".join(getattr(arguments, "words", ())), arguments.room or ()
+    memory, screen = ask.open_memory(options), screen_here()
+    words, names = " ".join(getattr(options, "words", ())), options.room or ()
     filter_ = Filter(
         words=words,
-        topics=tuple(arguments.topic or ()),
-        kind=arguments.kind or "",
-        since=arguments.since or "",
-        forgotten=getattr(arguments, "forgotten", False),
-        is_brief=not arguments.json,
+        topics=tuple(options.topic or ()),
+        kind=options.kind or "",
+        since=options.since or "",
+        forgotten=getattr(options, "forgotten", False),
+        is_brief=not options.json,
     )
     data: dict[str, Any] = {"project": str(memory.project.root)}
     data |= {"query": words} if words else {}
@@ -43,7 +43,7 @@ def list_items(arguments: argparse.Namespace) -> int:
     for index, room in enumerate(rooms_with_kind(rooms_of(memory, names), filter_.kind)):
         is_first = not index or bool(names)
         usual_limit = (MOST_ROWS if screen.is_terminal else None) if is_first else MOST_OTHER_ROWS
-        limit = arguments.limit or (None if arguments.json else usual_limit)
+        limit = options.limit or (None if options.json else usual_limit)
         matches = ask.ask_room(room, partial(room.find, replace(filter_, limit=limit)), names=names)
         if matches is None:
             continue
@@ -54,29 +54,29 @@ def list_items(arguments: argparse.Namespace) -> int:
             lines += ["", *table_lines(matches.items, screen, words)]
             lines.append(say(f"rooms.{key}", room=ask.title_of(room.name), **facts))
             if more := matches.count - len(matches.items):
-                options = ["--project", arguments.project] if arguments.project else []
-                options += [part for topic in filter_.topics for part in ("--topic", topic)]
-                options += ["--kind", filter_.kind] if filter_.kind else []
-                options += ["--since", filter_.since[:10]] if filter_.since else []
-                options += ["--forgotten"] if filter_.forgotten else []
-                options += ["--room", room.name, "--limit", str(matches.count)]
-                line = shlex.join([arguments.command, *getattr(arguments, "words", ()), *options])
+                flags = ["--project", options.project] if options.project else []
+                flags += [part for topic in filter_.topics for part in ("--topic", topic)]
+                flags += ["--kind", filter_.kind] if filter_.kind else []
+                flags += ["--since", filter_.since[:10]] if filter_.since else []
+                flags += ["--forgotten"] if filter_.forgotten else []
+                flags += ["--room", room.name, "--limit", str(matches.count)]
+                line = shlex.join([options.command, *getattr(options, "words", ()), *flags])
                 lines.append(say("rooms.more", more=more, options=plain(line)))
         elif is_first or room.find(Filter(forgotten=filter_.forgotten, limit=1)).count:
             reasons += room.explain_no_match(filter_)
-    if arguments.json:
+    if options.json:
         print(terminal.plain_json(data))
     else:
         terminal.print_within(lines[1:] or list(map(plain, reasons)))
     return 0
 
 
-def show_items(arguments: argparse.Namespace) -> int:
+def show_items(options: argparse.Namespace) -> int:
     """Print items whole, or all their versions. Raises SentinelError."""
-    memory, lines = ask.open_memory(arguments), list[str]()
+    memory, lines = ask.open_memory(options), list[str]()
     data: dict[str, Any] = {"project": str(memory.project.root)}
-    if arguments.versions:
-        rooms, names = rooms_of(memory, arguments.room or ()), dict.fromkeys(arguments.ids)
+    if options.versions:
+        rooms, names = rooms_of(memory, options.room or ()), dict.fromkeys(options.ids)
         with ask.progress():
             histories = [
                 first_answer(rooms, name, lambda room, name: room.versions(name)) for name in names
@@ -92,10 +92,10 @@ def show_items(arguments: argparse.Namespace) -> int:
                 head = f"{number}. {minute_of(item.date)}  {places}".rstrip()
                 lines += ["", plain(head), *item_lines(item)]
     else:
-        for _, item in find_typed_items(memory, arguments):
+        for _, item in find_typed_items(memory, options):
             data.setdefault(item.room, {"items": []})["items"].append(item.data)
             lines += ["", *item_lines(item)]
-    if arguments.json:
+    if options.json:
         print(terminal.plain_json(data))
     else:
         print_lines(lines[1:])
@@ -106,15 +106,15 @@ def show_items(arguments: argparse.Namespace) -> int:
 
 
 def find_typed_items(
-    memory: Memory, arguments: argparse.Namespace, *, one_each: bool = False
+    memory: Memory, options: argparse.Namespace, *, one_each: bool = False
 ) -> list[tuple[Room, Item]]:
     """Return each item of the typed ids once, with its room. Raises SentinelError.
 
     one_each: refuse an id of several records.
     """
-    rooms = rooms_of(memory, arguments.room or ())
+    rooms = rooms_of(memory, options.room or ())
     items_by_key = dict[tuple[str, ...], tuple[Room, Item]]()
-    for name in arguments.ids:
+    for name in options.ids:
         holders, errors = list[tuple[Room, list[Item]]](), list[SentinelError]()
         for room in list(rooms):
             try:
@@ -123,14 +123,14 @@ def find_typed_items(
             except (RefusedError, HistoryError) as error:
                 errors.append(error)
             except SentinelError as error:
-                ask.warn_unreadable(room, error, names=arguments.room or ())
+                ask.warn_unreadable(room, error, names=options.room or ())
                 rooms.remove(room)
         if not holders:
             raise errors[0] if errors else _unknown_error(name, rooms)
         room, items = holders[0]
         if len(holders) > 1:
             titles = ", ".join(ask.title_of(room.name) for room, _ in holders)
-            facts = {"command": arguments.command, "typed": shlex.quote(name), "room": room.name}
+            facts = {"command": options.command, "typed": shlex.quote(name), "room": room.name}
             raise RefusedError("rooms.in_several", id=plain(name), rooms=titles, **facts)
         is_many = len({item.id for item in items}) > 1
         if is_many or (one_each and len(items) > 1):
@@ -230,20 +230,20 @@ def rooms_with_kind(rooms: Sequence[Room], kind: str) -> list[Room]:
     return matching_rooms
 
 
-def forget_items(arguments: argparse.Namespace) -> int:
+def forget_items(options: argparse.Namespace) -> int:
     """Forget items; return 1 without a yes, or if one stayed. Raises SentinelError."""
-    memory = ask.open_memory(arguments, writes=not arguments.dry_run)
+    memory = ask.open_memory(options, writes=not options.dry_run)
     by_room = dict[str, tuple[Room, list[Item]]]()
-    for room, item in find_typed_items(memory, arguments, one_each=True):
+    for room, item in find_typed_items(memory, options, one_each=True):
         by_room.setdefault(room.name, (room, []))[1].append(item)
-    previews = [room.preview_forget(items, hard=arguments.hard) for room, items in by_room.values()]
+    previews = [room.preview_forget(items, hard=options.hard) for room, items in by_room.values()]
     for preview, (_, items) in zip(previews, by_room.values(), strict=True):
         print_lines([preview, *_blocks_of(items), ""])
-    if not ask.is_confirmed(arguments, say("rooms.ask_forget")):
-        return int(not arguments.dry_run)
+    if not ask.is_confirmed(options, say("rooms.ask_forget")):
+        return int(not options.dry_run)
     changed_items, errors = list[Item](), list[str]()
     for room, items in by_room.values():
-        outcome = room.forget(items, hard=arguments.hard)
+        outcome = room.forget(items, hard=options.hard)
         print_lines([plain(note) for note in outcome.notes])
         changed_items += outcome.changed_items
         errors += outcome.errors
@@ -254,22 +254,21 @@ def forget_items(arguments: argparse.Namespace) -> int:
     return int(bool(errors))
 
 
-def restore_item(arguments: argparse.Namespace) -> int:
+def restore_item(options: argparse.Namespace) -> int:
     """Bring an item back; return 1 without a yes. Raises SentinelError."""
-    memory = ask.open_memory(arguments, writes=not arguments.dry_run)
-    rooms = rooms_of(memory, arguments.room or ())
+    memory = ask.open_memory(options, writes=not options.dry_run)
+    rooms = rooms_of(memory, options.room or ())
     with ask.progress():
-        originals = arguments.originals
         plan = first_answer(
-            rooms, arguments.id, lambda room, name: room.restore(name, originals=originals)
+            rooms, options.id, lambda room, name: room.restore(name, originals=options.originals)
         )
     if plan.carry_out is None:
         print_lines([plain(note) for note in plan.notes])
         return 0
-    if not arguments.yes:
+    if not options.yes:
         _print_restoration(plan, "would_restore")
-    if not ask.is_confirmed(arguments, say("rooms.ask_restore")):
-        return int(not arguments.dry_run)
+    if not ask.is_confirmed(options, say("rooms.ask_restore")):
+        return int(not options.dry_run)
     _print_restoration(plan.carry_out(), "restored")
     return 0
 

@@ -24,9 +24,9 @@ MOST_PAIRS = 10
 # topics
 
 
-def list_topics(arguments: argparse.Namespace) -> int:
+def list_topics(options: argparse.Namespace) -> int:
     """Print the topics, largest first, and similar pairs; return 0."""
-    memory = open_memory(arguments)
+    memory = open_memory(options)
     groups = group_by_topic(memory.store.read().records)
     by_size = sorted(groups, key=lambda topic: -len(groups[topic]))
     compared_topics = by_size[:TOPICS_COMPARED] if len(groups) > TOPICS_COMPARED else [*groups]
@@ -40,7 +40,7 @@ def list_topics(arguments: argparse.Namespace) -> int:
         }
         for topic, records in groups.items()
     }
-    if arguments.json:
+    if options.json:
         similar = [
             {**pair._asdict(), "topic": redact(pair.topic)[0], "other": redact(pair.other)[0]}
             for pair in pairs
@@ -70,11 +70,11 @@ def list_topics(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def rename_topic(arguments: argparse.Namespace) -> int:
+def rename_topic(options: argparse.Namespace) -> int:
     """Rename a topic; return 1 without a yes or for an unknown one."""
-    memory = open_memory(arguments, writes=not arguments.dry_run)
+    memory = open_memory(options, writes=not options.dry_run)
     log = memory.store.read()
-    old, new = normalise_topic(arguments.old), normalise_topic(arguments.new)
+    old, new = normalise_topic(options.old), normalise_topic(options.new)
     if old not in log.topics:
         terminal.complain(_unknown_topic(old, log))
         return 1
@@ -98,8 +98,8 @@ def rename_topic(arguments: argparse.Namespace) -> int:
     if trial.suspicious_fields:
         lines.append(say("records.suspicious", fields=", ".join(trial.suspicious_fields)))
     print_within(lines)
-    if not is_confirmed(arguments, say("records.ask_rename")):
-        return int(not arguments.dry_run)
+    if not is_confirmed(options, say("records.ask_rename")):
+        return int(not options.dry_run)
     outcome = memory.store.renew(changed_records, join=True)
     moves = [
         f"{terminal.INDENT}{plain(former.id)} → {plain(record.id)}"
@@ -119,10 +119,10 @@ def _unknown_topic(topic: str, log: MemoryLog) -> str:
     return say(f"records.{key}", topic=topic_name(topic), similar=names)
 
 
-def compact(arguments: argparse.Namespace) -> int:
+def compact(options: argparse.Namespace) -> int:
     """Print a request to an agent for a compaction; return 1 for an unknown topic."""
-    memory = open_memory(arguments)
-    log, topic = memory.store.read(), normalise_topic(arguments.topic or "")
+    memory = open_memory(options)
+    log, topic = memory.store.read(), normalise_topic(options.topic or "")
     if topic and topic not in log.topics:
         terminal.complain(_unknown_topic(topic, log))
         return 1
@@ -136,14 +136,14 @@ def compact(arguments: argparse.Namespace) -> int:
 # sessions and fragments
 
 
-def archive(arguments: argparse.Namespace) -> int:
+def archive(options: argparse.Namespace) -> int:
     """Move old sessions into a file; return 1 without a yes."""
     from rooms.sessions.for_people import ForPeople, item_of
     from rooms.sessions.upkeep import archive_before
 
-    memory = open_memory(arguments, writes=not arguments.dry_run)
+    memory = open_memory(options, writes=not options.dry_run)
     store = ForPeople(memory).store
-    before, with_open = arguments.before, arguments.open
+    before, with_open = options.before, options.open
     plan = archive_before(store, before, with_open=with_open, dry_run=True)
     notes = list[str]()
     if plan.open_count:
@@ -156,21 +156,21 @@ def archive(arguments: argparse.Namespace) -> int:
         return 0
     heading = say("session_commands.would_archive", count=len(plan.sessions))
     print_lines([heading, *table_lines([*map(item_of, plan.sessions)]), *notes])
-    if not is_confirmed(arguments, say("session_commands.ask_archive")):
-        return int(not arguments.dry_run)
+    if not is_confirmed(options, say("session_commands.ask_archive")):
+        return int(not options.dry_run)
     sessions, path, *_ = archive_before(store, before, with_open=with_open)
     print_lines([say("session_commands.archived", count=len(sessions), path=str(path))])
     return 0
 
 
-def share(arguments: argparse.Namespace) -> int:
+def share(options: argparse.Namespace) -> int:
     """Share the sessions with the user's other projects, or no longer; return 0."""
     from rooms.sessions.for_people import ForPeople
     from rooms.sessions.search import share_project, unshare_project
 
-    memory = open_memory(arguments, writes=True)
+    memory = open_memory(options, writes=True)
     store = ForPeople(memory).store
-    if arguments.off:
+    if options.off:
         key = "unshared" if unshare_project(memory.project.root, os.environ) else "not_shared"
         print_lines([say(f"session_commands.{key}")])
         return 0
@@ -180,30 +180,30 @@ def share(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def pin(arguments: argparse.Namespace) -> int:
+def pin(options: argparse.Namespace) -> int:
     """Pin fragments against ageing and removal, or unpin them; return 0."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.versions import pin as pin_one
 
-    is_pinned = arguments.command == "fragments pin"
-    fragments = ForPeople(open_memory(arguments))
-    for name in arguments.ids:
+    is_pinned = options.command == "fragments pin"
+    fragments = ForPeople(open_memory(options))
+    for name in options.ids:
         if not fragments.find_by_name(name):
             raise RefusedError("fragment_commands.no_fragment", id=plain(name))
-    ids = ", ".join(pin_one(fragments.room, name, pinned=is_pinned).id for name in arguments.ids)
+    ids = ", ".join(pin_one(fragments.room, name, pinned=is_pinned).id for name in options.ids)
     key = "now_pinned" if is_pinned else "now_unpinned"
     print_lines([say(f"fragment_commands.{key}", ids=plain(ids))])
     return 0
 
 
-def consolidate(arguments: argparse.Namespace) -> int:
+def consolidate(options: argparse.Namespace) -> int:
     """Age, merge and compare the fragments; return 0."""
     from rooms.fragments.for_people import ForPeople, item_of
     from rooms.fragments.models.judge import judge_of
     from rooms.fragments.models.vectors import embedder_of
     from rooms.fragments.upkeep.consolidation import consolidate as put_in_order
 
-    room = ForPeople(open_memory(arguments)).room
+    room = ForPeople(open_memory(options)).room
     with progress() as show:
         report = put_in_order(
             room,
@@ -215,7 +215,7 @@ def consolidate(arguments: argparse.Namespace) -> int:
         [*map(item_of, items)] for items in (report.stale, report.promotable, report.for_the_log)
     )
     pairs = [(item_of(pair.earlier), item_of(pair.later)) for pair in report.suspicions]
-    if arguments.json:
+    if options.json:
         steps = [
             {"name": step.name, "count": step.count, "figures": step.figures}
             for step in report.steps
@@ -245,12 +245,12 @@ def consolidate(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def embed(arguments: argparse.Namespace) -> int:
+def embed(options: argparse.Namespace) -> int:
     """Embed all fragments with the configured model; return 1 without one."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.vectors import embed_missing, embedder_of
 
-    room, embedder = ForPeople(open_memory(arguments)).room, embedder_of(os.environ)
+    room, embedder = ForPeople(open_memory(options)).room, embedder_of(os.environ)
     if embedder is None:
         terminal.complain(say("fragment_commands.no_model"))
         return 1
@@ -265,7 +265,7 @@ def embed(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def migrate(arguments: argparse.Namespace) -> int:
+def migrate(options: argparse.Namespace) -> int:
     """Make or update the tables on a server; return 1 without a yes."""
     from core.postgres.address import ServerError
     from core.postgres.pool import Pool
@@ -273,7 +273,7 @@ def migrate(arguments: argparse.Namespace) -> int:
     from rooms.fragments.storage import postgres_schema as schema
 
     server = database_server(os.environ)
-    if server is None and arguments.sql:  # the output is to be run as SQL
+    if server is None and options.sql:  # the output is to be run as SQL
         terminal.complain(say("migrate.no_server"))
         return 1
     if server is None:
@@ -286,7 +286,7 @@ def migrate(arguments: argparse.Namespace) -> int:
             raise ServerError("schema_foreign", path=server.name)
         is_done = state.is_current and not state.has_waiting_vectors
         statements = [] if is_done else schema.statements_for_admin(state)
-        if arguments.sql:
+        if options.sql:
             print_lines([f"{statement};" for statement in statements])
             return 0
         if is_done:
@@ -295,8 +295,8 @@ def migrate(arguments: argparse.Namespace) -> int:
         print_within([say("migrate.would_make", path=path, count=len(statements))])
         if state.has_waiting_vectors:
             print_within([say("migrate.would_convert")])
-        if not is_confirmed(arguments, say("migrate.ask"), table="migrate"):
-            return int(not arguments.dry_run)
+        if not is_confirmed(options, say("migrate.ask"), table="migrate"):
+            return int(not options.dry_run)
         version = schema.Schema(pool).bring_up_to_date(with_vectors=True).version
         print_within([say("migrate.made", path=path, version=version)])
         return 0

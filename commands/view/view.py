@@ -43,13 +43,13 @@ WORDS = (
 STEPS = ("step_setup", "step_work", "step_view")
 
 
-def view(arguments: argparse.Namespace) -> int:
+def view(options: argparse.Namespace) -> int:
     """Write the page and open it; return 1 if no browser opens. Raises SentinelError.
 
     A file gets the user's own items only of rooms that were named.
     """
-    check_output(arguments, "--open")
-    memory, names = open_memory(arguments), arguments.room or []
+    check_output(options, "--open")
+    memory, names = open_memory(options), options.room or []
     items, notes, omitted_count = list[Item](), list[str](), 0
     for room in rooms_of(memory, names):
         matches = ask_room(room, partial(room.find, Filter(limit=MOST_ITEMS)), names=names)
@@ -59,34 +59,34 @@ def view(arguments: argparse.Namespace) -> int:
             flaws = MemoryLog.parse(memory.store.read_bytes()).flaws
             notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
         kept_items = matches.items
-        if arguments.public:
+        if options.public:
             kept_items = [item for item in kept_items if item.privacy in ("", "public")]
-        elif arguments.output and room.name not in names:
+        elif options.output and room.name not in names:
             kept_items = [item for item in kept_items if not item.privacy]
             omitted_count += len(matches.items) - len(kept_items)
         items += kept_items
         if matches.count > len(matches.items):
             shown_count = len(matches.items)
             notes.append(say("view.cut", shown=shown_count, count=matches.count, room=room.name))
-    if arguments.output and (private_count := sum(item.privacy == "private" for item in items)):
+    if options.output and (private_count := sum(item.privacy == "private" for item in items)):
         notes.append(say("view.private", count=private_count))
     items.sort(key=lambda item: item.date, reverse=True)
     text = build_page(items, project=memory.project.root.name, notes=notes)
     extra_lines = [say("view.left_out", count=omitted_count)] if omitted_count else []
-    if arguments.output == STDOUT:
+    if options.output == STDOUT:
         print(text, end="")
         for line in extra_lines:
             warn(line)
         return 0
-    path = Path(arguments.output) if arguments.output else _default_path(memory)
+    path = Path(options.output) if options.output else _default_path(memory)
     # Only the user may read an item that is neither a lesson of the team nor public.
     is_personal = any(item.room != LESSONS and item.privacy != "public" for item in items)
-    is_private, force = is_personal or not arguments.output, arguments.force or not arguments.output
+    is_private, force = is_personal or not options.output, options.force or not options.output
     write_new(path, text, force=force, project=memory.project.root, is_private=is_private)
-    if arguments.output:
-        saved_line = say("view.written", path=plain(arguments.output), count=len(items))
+    if options.output:
+        saved_line = say("view.written", path=plain(options.output), count=len(items))
         print("\n".join([saved_line, *extra_lines]))
-        if not arguments.open:
+        if not options.open:
             return 0
     is_open = webbrowser.open(path.resolve().as_uri())
     key = "opened" if is_open else "no_browser"
