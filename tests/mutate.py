@@ -55,9 +55,8 @@ class Mutant:
 
 def mutants_of(table: str) -> list[Mutant]:
     """Return the rows of a text in the form of tests/mutants.toml."""
-    return [
-        Mutant(**{**row, "tests": tuple(row["tests"])}) for row in tomllib.loads(table)["mutant"]
-    ]
+    rows = tomllib.loads(table)["mutant"]
+    return [Mutant(**{**row, "tests": tuple(row["tests"])}) for row in rows]
 
 
 def main() -> int:

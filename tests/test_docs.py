@@ -393,9 +393,8 @@ def test_the_files_that_operators_copy_name_settings_flags_and_places_that_exist
     assert len(servers) == 2
     assert all("/health" in it["healthcheck"]["test"][-1] for it in servers)
     proxied = text_of(f"{OPERATORS}/Caddyfile")
-    assert [
-        it for it in services_of if it.startswith("memory-") and f"{it}:56332" not in proxied
-    ] == []
+    memories = [service for service in services_of if service.startswith("memory-")]
+    assert [service for service in memories if f"{service}:56332" not in proxied] == []
     started = set(re.findall(r"--(?:http|host|url|rooms)\b", text_of(f"{OPERATORS}/Dockerfile")))
     assert started == {"--http", "--host", "--url", "--rooms"}
     [nginx] = blocks(text_of(TEAM), "nginx")

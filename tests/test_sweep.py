@@ -195,10 +195,8 @@ def of_tools() -> list[Answer]:
         return [(await client.call_tool(*it, raise_on_error=False)).content[0] for it in asked]
 
     texts = [content.text for content in ask(server.mcp, given)]
-    return [
-        Answer(name=str(call), text=text, for_people=False)
-        for call, text in zip(asked, texts, strict=True)
-    ]
+    calls = zip(asked, texts, strict=True)
+    return [Answer(name=str(call), text=text, for_people=False) for call, text in calls]
 
 
 def of_hooks(project: Path, lang: Language) -> Iterator[Answer]:

@@ -12,7 +12,6 @@ def test_a_figure_above_its_ceiling_is_named() -> None:
 
 def test_a_ceiling_is_neither_raised_nor_left_out() -> None:
     assert raised({"product_lines": 10}, {"product_lines": 9, "test_lines": 5}) == []
-    assert raised({"product_lines": 10}, {"product_lines": 11}) == [
-        "the ceiling of product_lines was 10 and is 11"
-    ]
-    assert raised({"product_lines": 10}, {}) == ["the ceiling of product_lines was 10 and is gone"]
+    for after, figure in (({"product_lines": 11}, "11"), ({}, "gone")):
+        wrong = f"the ceiling of product_lines was 10 and is {figure}"
+        assert raised({"product_lines": 10}, after) == [wrong]

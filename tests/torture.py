@@ -253,9 +253,8 @@ class Servers(Kind):
             gap = taken[0].missing_context if taken else gap
             number = server.ask_tool("log_memory", topic="auth", missing_context=gap, lesson=lesson)
             made = {("log", gap): lesson}
-        return Request(
-            server, number, {**dict.fromkeys(made), **gone}, {**dict.fromkeys(gone), **made}
-        )
+        before, after = {**dict.fromkeys(made), **gone}, {**dict.fromkeys(gone), **made}
+        return Request(server, number, before, after)
 
 
 class Model(Kind):

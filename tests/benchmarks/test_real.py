@@ -127,10 +127,8 @@ def test_real_changes_are_counted_by_anchors_and_in_a_session(clone: Path) -> No
     lessons = [{"id": "a01", **texts, "paths": ["a.py"]}, {"id": "a02", **texts, "paths": []}]
     edit = {"form": "edit", "client": "cursor", "path": "a.py", "hunks": [0]}
     given = a_set(clone, edit, {**edit, "needed": ["a02"]}, {**edit, "needed": []})
-    about = {
-        "language": "en",
-        "lessons_until": run_git(clone, "rev-parse", "HEAD~1").stdout.strip(),
-    }
+    parent = run_git(clone, "rev-parse", "HEAD~1").stdout.strip()
+    about = {"language": "en", "lessons_until": parent}
     whole = replace(given, lessons=lessons, about={**given.about, **about})
     cases = list(real.of_set(whole, clone))
     assert [case.action.paths for case in cases] == [("a.py",)] * 3
@@ -163,9 +161,8 @@ def test_marks_are_counted_of_the_points_that_a_set_names(clone: Path, tmp_path:
     path.write_text(json.dumps({**row, "unseen": False, "lessons": lessons}), encoding="utf-8")
     points, marked = real.marks(clone.parent, path)
     assert (points.value, marked.value, marked.is_missed) == (3, 1, True)
-    path.write_text(
-        path.read_text("utf-8").replace(real.digest("Use pnpm."), "0" * 12), encoding="utf-8"
-    )
+    changed = path.read_text("utf-8").replace(real.digest("Use pnpm."), "0" * 12)
+    path.write_text(changed, encoding="utf-8")
     with pytest.raises(ChangedSourceError):
         list(real.marks(clone.parent, path))
 

@@ -170,20 +170,16 @@ def test_a_lesson_stored_for_a_client_that_left_is_said_and_nothing_else(
 ) -> None:
     for stream in before:
         close(unread, stream)
-    tool, arguments = (
-        ("log_memory", gap(1) | {"lesson": lesson}) if lesson else ("search_memory", {})
-    )
-    request = unread.ask_tool(tool, **arguments)
+    arguments = gap(1) | {"lesson": lesson} if lesson else {}
+    request = unread.ask_tool("log_memory" if lesson else "search_memory", **arguments)
     for stream in after:
         close(unread, stream)
     assert unread.wait() == 0
     calls = [f"log_memory (id {request})"] if lesson.strip() else []
     assert stored(tmp_path) == ["gap 1"] * len(calls)
-    said = [
-        f"server.py: {sentence('en', 'protocol.stored_unanswered', calls=it)}\n" for it in calls
-    ]
+    said = [sentence("en", "protocol.stored_unanswered", calls=it) for it in calls]
     is_taken = after and unread.stderr() == ""  # the pipe took the answer
-    assert is_taken or unread.stderr() == "".join(said)
+    assert is_taken or unread.stderr() == "".join(f"server.py: {it}\n" for it in said)
 
 
 @pytest.mark.long

@@ -30,10 +30,8 @@ def run(home: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """The finished program of node, run in a home of its own."""
     environment = {"NO_COLOR": "1", "SENTINEL_MEMORY_FRAGMENTS": str(home / "memory.db")}
     environment = {**os.environ, "HOME": str(home), **environment}
-    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True}
-    return subprocess.run(
-        command, encoding="utf-8", cwd=home, env=environment, timeout=WAIT_S, **streams
-    )
+    how: dict[str, Any] = {"stdin": subprocess.DEVNULL, "capture_output": True, "timeout": WAIT_S}
+    return subprocess.run(command, encoding="utf-8", cwd=home, env=environment, **how)
 
 
 def inspected(home: Path, *arguments: str) -> Any:

@@ -285,9 +285,8 @@ def test_an_unknown_room_or_setting_ends_the_start_with_a_sentence(
 
 def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -> None:
     assert len(OF_ALL.encode()) <= 1_024
-    assert set(re.findall(r"\w+_\w+", OF_SESSIONS)) == {
-        *("context_warn", "context_get", "context_save")
-    }
+    tools = {"context_warn", "context_get", "context_save"}
+    assert set(re.findall(r"\w+_\w+", OF_SESSIONS)) == tools
     assert set(re.findall(r"\w+_\w+", OF_FRAGMENTS)) == set()
 
 

@@ -235,9 +235,8 @@ def all_of(children: Sequence[Child]) -> Iterator[Sequence[Child]]:
 
 def draft(name: str) -> FragmentDraft:
     """A fragment whose content no other has."""
-    return FragmentDraft(
-        content=f"zebra {name} the tax differs by country", topic="strain", type="fact"
-    )
+    content = f"zebra {name} the tax differs by country"
+    return FragmentDraft(content=content, topic="strain", type="fact")
 
 
 @dataclass(frozen=True)

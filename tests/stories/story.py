@@ -266,9 +266,9 @@ class Player:
         path = Path(words[1])
         if path.is_dir():
             return Answer("\n".join(sorted(it.name for it in path.iterdir())))
-        return Answer(
-            path.read_text(encoding="utf-8", errors="replace") if path.exists() else "(none)"
-        )
+        if not path.exists():
+            return Answer("(none)")
+        return Answer(path.read_text(encoding="utf-8", errors="replace"))
 
     def _env(self, words: list[str]) -> None:
         name, _, value = words[1].partition("=")

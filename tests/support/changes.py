@@ -9,10 +9,8 @@ from core.lessons.record import Record
 
 
 def log_of(*parts: bytes | Record) -> MemoryLog:
-    """The log of these records and lines."""
-    return MemoryLog.parse(
-        b"".join(part.to_line() if isinstance(part, Record) else part for part in parts)
-    )
+    lines = (part.to_line() if isinstance(part, Record) else part for part in parts)
+    return MemoryLog.parse(b"".join(lines))
 
 
 def upsert(log: MemoryLog, *given: Any, **more: Any) -> tuple[MemoryLog, Record, Outcome]:

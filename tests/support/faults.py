@@ -140,9 +140,8 @@ class Faults:
         """Make the call, or let the fault happen in its place."""
         self.calls.append(call)
         number, fault = len(self.calls), self._fault
-        hit = number == fault.at or (
-            fault.lasting and number > fault.at > 0 and call.name != "unlock"
-        )
+        lasts = fault.lasting and number > fault.at > 0 and call.name != "unlock"
+        hit = lasts or number == fault.at
         self._resting = True  # calls of the fault are not calls of the program
         try:
             return fault.spoil(self._root, call, perform, half) if hit else perform()

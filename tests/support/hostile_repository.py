@@ -168,10 +168,8 @@ def poison(project: Path, traps: Traps, settings: Iterable[Setting], other: Path
             (project / ".git" / "hooks").mkdir(exist_ok=True)
             shutil.copy(program, project / ".git" / "hooks" / name)
         else:
-            named = (
-                traps.filled(text, setting.key, other) for text in (setting.key, setting.value)
-            )
-            pairs.append(tuple(named))
+            texts = (setting.key, setting.value)
+            pairs.append(tuple(traps.filled(text, setting.key, other) for text in texts))
     for name, key in (("included", "pager.tag"), ("included-if", "pager.branch")):
         mark = "include.path" if name == "included" else "includeIf.gitdir:/**.path"
         program = traps.program(mark)

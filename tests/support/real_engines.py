@@ -104,10 +104,8 @@ class Postgres:
         """Run one of its programs, and return the output."""
         command, stdin = [str(self.binaries / program), *arguments], subprocess.DEVNULL
         how: Any = {"stdin": stdin, "stdout": output, "stderr": output, **_ordinary_user()}
-        done = subprocess.run(
-            command, check=True, text=True, cwd=self.directory, timeout=120, **how
-        )
-        return str(done.stdout)
+        how |= {"text": True, "cwd": self.directory, "timeout": 120}
+        return str(subprocess.run(command, check=True, **how).stdout)
 
 
 @contextlib.contextmanager

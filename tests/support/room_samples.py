@@ -66,9 +66,7 @@ def make_memory_db(path: Path, *rows: Sequence[Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript((DATA / "memory_item.sql").read_text(encoding="utf-8"))
-        places = ", ".join("?" * len(COLUMNS))
-        connection.executemany(
-            f"INSERT INTO memory_item ({', '.join(COLUMNS)}) VALUES ({places})", rows
-        )
+        names, places = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
+        connection.executemany(f"INSERT INTO memory_item ({names}) VALUES ({places})", rows)
         connection.commit()
     return path

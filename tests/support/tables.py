@@ -20,6 +20,13 @@ def text_of(name: str, **facts: object) -> str:
     return Template((DATA / name).read_text(encoding="utf-8")).substitute(facts)
 
 
+def with_tuples(value: Any) -> Any:
+    """The value with a tuple for each list in it, as a dataclass has them."""
+    if isinstance(value, dict):
+        return {key: with_tuples(item) for key, item in value.items()}
+    return tuple(map(with_tuples, value)) if isinstance(value, list) else value
+
+
 def none_of(faults: Iterable[object]) -> None:
     """Fail with every fault, each in a line of its own, where pytest would shorten them."""
     lines = [str(fault) for fault in faults]

@@ -84,10 +84,8 @@ def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(opened: notes
 
 def test_an_older_schema_is_brought_up_in_one_piece(path: Path, opened: notes.Opened) -> None:
     notes.put(opened(notes.ONE), "one")
-    broken = (
-        *notes.ONE,
-        ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)"),
-    )
+    step = ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)")
+    broken = (*notes.ONE, step)
     with raised(DatabaseError, "write"):
         notes.put(opened(broken), "two")
     assert notes.from_outside(path, "PRAGMA user_version") == [(1,)]

@@ -65,9 +65,8 @@ def test_a_fragment_that_somebody_else_has_saved_meanwhile_is_left_alone(room: R
 
 
 def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
-    texts: dict[str, Any] = {
-        name: TOKEN for name in ("agent_id", "session_id", "last_session", "source")
-    }
+    names = ("agent_id", "session_id", "last_session", "source")
+    texts: dict[str, Any] = dict.fromkeys(names, TOKEN)
     long = f"{'x' * 30} {TOKEN}"  # to be cut in the middle of the secret
     row = {"kind": "fragment", "id": "aaaaaaab", "content": f"The key is {TOKEN}.", **texts}
     row |= {"topic": long, "keywords": [TOKEN, long]}

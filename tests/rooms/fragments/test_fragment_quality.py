@@ -8,13 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rooms.fragments.models.vectors import (
-    LOCAL_MODEL,
-    LOCAL_MODULE,
-    Embedder,
-    LocalModel,
-    embed_missing,
-)
+from rooms.fragments.models import vectors
 from tests.support.tables import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -50,9 +44,9 @@ def test_questions_in_other_words_and_languages_are_answered(
     assert counts == (60, 40, 15)
     room = quality.room_of(tmp_path / "memory.db", pool.labelled.texts)
     if name == "local":
-        pytest.importorskip(LOCAL_MODULE)
-        embedder = Embedder(LocalModel(), LOCAL_MODEL)
-        embed_missing(room, embedder)
+        pytest.importorskip(vectors.LOCAL_MODULE)
+        embedder = vectors.Embedder(vectors.LocalModel(), vectors.LOCAL_MODEL)
+        vectors.embed_missing(room, embedder)
     first, silent = quality.answered_first(quality.recalled(room, embedder), pool)
     print(f"{name}: first {first} of 40, silent {silent} of 15")
     assert first >= least[0] and silent >= least[1]

@@ -214,12 +214,8 @@ class Life:
         names = [it.name for it in fields(Fragment) if it.name not in ("number", "id")]
         if other.content_hash == hash_of(other.content):
             names.remove("content_hash")
-        values = [
-            (name, getattr(other, name))
-            for name in names
-            if getattr(one, name) != getattr(other, name)
-        ]
-        return ", ".join(f"{name}={self.told(value) or '-'}" for name, value in values)
+        values = {it: getattr(other, it) for it in names if getattr(one, it) != getattr(other, it)}
+        return ", ".join(f"{name}={self.told(value) or '-'}" for name, value in values.items())
 
     def told_of(self, done: Any) -> list[str]:
         """The result of a verb, a line for each part that is not empty."""
@@ -379,12 +375,8 @@ def _consolidate(life: Life, judge: str = "") -> Any:
 
 def _export(life: Life, *, only_public: bool) -> Any:
     with life.room.engine.reading() as rows:
-        lines = [
-            *map(
-                exchange.line_of,
-                exchange.read_rows(rows, Filter(state="all"), only_public=only_public),
-            )
-        ]
+        found = exchange.read_rows(rows, Filter(state="all"), only_public=only_public)
+        lines = [exchange.line_of(row) for row in found]
     ids = ("kind", "id", "fragment_id", "from_id", "to_id")
     return [" ".join(str(it[name]) for name in ids if name in it) for it in lines]
 

@@ -25,7 +25,7 @@ from tests.support.real_engines import Valkey, free_port, valkey
 from tests.support.sentences import in_language
 from tests.support.servers import until
 from tests.support.stand_in_service import Answer, stand_in
-from tests.support.tables import table
+from tests.support.tables import table, with_tuples
 from tests.support.team_engines import TeamServer
 
 PASSWORD = "of-a-test"
@@ -68,18 +68,12 @@ WATCHED = {"REDIS_ENABLED": "true", "REDIS_SENTINEL_ENABLED": "true"}
 PLACES = table("redis_places")
 
 
-def tuples(value: Any) -> Any:
-    return tuple(map(tuples, value)) if isinstance(value, list) else value
-
-
 @pytest.mark.row("002 2.72", "002 2.72.a", "002 2.72.b", "002 2.72.c", "002 2.72.d")
 @pytest.mark.row("002 2.73", "002 2.73.a", "002 2.73.b", "002 2.74", "002 2.74.a")
 @pytest.mark.parametrize(("given", "meant"), PLACES["meant"])
 def test_the_settings_name_a_server(given: dict[str, str], meant: dict[str, Any] | None) -> None:
     place = redis_server_of(given)
-    assert place == (
-        RedisServer(**{name: tuples(it) for name, it in meant.items()}) if meant else None
-    )
+    assert place == (RedisServer(**with_tuples(meant)) if meant else None)
     assert "p%40ss" not in repr(place)
 
 

@@ -168,10 +168,8 @@ def test_a_file_of_each_version_before_is_upgraded_with_its_data_and_answers_ali
         assert (activity.agent, of_tool.agent, of_task.agent) == ("kim", "default", "default")
         theirs = replace(activity, agent="lee")  # another agent's session of this name
         rows_now.put_entries([theirs])
-        assert rows_now.entries(fragment.Activity, subject=activity.session_id) == [
-            activity,
-            theirs,
-        ]
+        of_session = rows_now.entries(fragment.Activity, subject=activity.session_id)
+        assert of_session == [activity, theirs]
     [lesson, *_] = recorded[0]["found"]
     assert promote(room, lesson, RECORD).promoted == RECORD
     room.engine.close()
@@ -281,9 +279,8 @@ def test_a_file_that_took_the_place_of_another_is_read_anew(tmp_path: Path) -> N
             Path(f"{engine.path}{name}").unlink(missing_ok=True)
         other.path.replace(engine.path)
         with engine.reading() as rows:
-            assert rows.nearest_cosines(a_vector(1.0, 0.0), fragment.Filter(), 5) == [
-                (1, cosines[0])
-            ]
+            nearest = rows.nearest_cosines(a_vector(1.0, 0.0), fragment.Filter(), 5)
+        assert nearest == [(1, cosines[0])]
 
 
 def test_a_vector_that_was_never_kept_is_near_to_nothing(engine: SqliteEngine) -> None:

@@ -159,9 +159,8 @@ def test_a_place_is_taken_over_with_very_many_links_in_one_go(
     def counting(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *arguments, **named: calls.append(name) or method(*arguments, **named)  # type: ignore[func-returns-value]
 
-    spokes = [
-        Fragment(id=f"spoke{at}", content=f"{at}", created_at=kit.START) for at in range(1_200)
-    ]
+    numbers = map(str, range(1_200))
+    spokes = [Fragment(id=f"spoke{it}", content=it, created_at=kit.START) for it in numbers]
     with room.engine.writing() as rows:
         rows.add(spokes)
         rows.put_links(Link(from_id=hub, to_id=it.id, created_at=kit.START) for it in spokes)
@@ -285,10 +284,8 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
 @pytest.mark.row("002 2.94")
 @given(ANY, st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
 def test_no_secret_survives_a_character_that_hides_it(around: str, hider: str) -> None:
-    split = TOKEN[:12] + hider + TOKEN[12:]
-    [text], _ = texts.clean_texts(
-        [texts.Text("content", f"{around} {split} {around}", 4_000)], strict=False
-    )
+    content = f"{around} {TOKEN[:12]}{hider}{TOKEN[12:]} {around}"
+    [text], _ = texts.clean_texts([texts.Text("content", content, 4_000)], strict=False)
     assert TOKEN not in text.replace("\u200b", "")
 
 

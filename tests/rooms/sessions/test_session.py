@@ -69,9 +69,8 @@ def draft_of(arguments: dict[str, Any], text: str = "") -> Draft:
     points: Any = {name: points_of(name, data.get(name, [])) for name in POINTS}
     tags = tuple(data["tags"]) if "tags" in data else None
     changes = CHANGES.read(data["codeChanges"]) if "codeChanges" in data else None
-    return Draft(
-        goal=data["goal"], summary=data.get("summary"), tags=tags, changes=changes, **points
-    )
+    texts: Any = {"goal": data["goal"], "summary": data.get("summary")}
+    return Draft(**texts, tags=tags, changes=changes, **points)
 
 
 def draft_filled_with(text: str) -> Draft:

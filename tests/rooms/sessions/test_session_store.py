@@ -27,7 +27,7 @@ from rooms.sessions.store import SaveOutcome, SessionStore, open_sessions
 from rooms.sessions.upkeep import forget, redact_secrets
 from tests.support.cli_process import TOKEN
 from tests.support.session_samples import a_room, every_byte, saved, store_unchecked
-from tests.support.tables import DATA, none_of, table
+from tests.support.tables import DATA, none_of, table, with_tuples
 
 NOON = "2026-03-01T12:00:00+00:00"
 Save = Callable[..., SaveOutcome]
@@ -151,10 +151,7 @@ def test_each_key_changes_its_setting_and_nothing_else(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
     for name, (value, fields) in SETTINGS["changed"].items():
         write(tmp_path, with_value(name, value))
-        expected: Any = {
-            field: tuple(item) if isinstance(item, list) else item for field, item in fields.items()
-        }
-        assert read_config(tmp_path) == Config(**expected), name
+        assert read_config(tmp_path) == Config(**with_tuples(fields)), name
     # Keys that nobody knows and a mark before the file are read over.
     storage = {"keepJsonSync": False, "other": [1]}
     text = json.dumps({"other": 1, "storage": storage, "search": {}})

@@ -216,9 +216,7 @@ def test_the_upkeep_makes_an_index_of_a_new_length(
 ) -> None:
     monkeypatch.setattr(storage, "MOST_COMPARED", 1)
     engine = PostgresEngine(a_server(team_server.emptied_dsn()), timeout_s=5)
-    axes = [
-        array("f", [float(at == place) for at in range(dimensions)]).tobytes() for place in (0, 1)
-    ]
+    axes = [array("f", [at == i for at in range(dimensions)]).tobytes() for i in (0, 1)]
     for agent in ("alice", ""):  # an agent stores one without the right to make an index
         some = [Fragment(id=f"{agent}{at}", content="x", agent="alice") for at in (0, 1)]
         with engine.for_agent(agent).writing() as rows:

@@ -32,7 +32,7 @@ from rooms.fragments.storage.rows import INDEX_STATE
 from tests.support.cli_process import Run
 from tests.support.real_engines import Postgres, postgres
 from tests.support.sentences import raised
-from tests.support.tables import DATA, ROOT, table
+from tests.support.tables import DATA, ROOT, table, with_tuples
 from tests.support.team_engines import TeamServer, a_server
 
 # By table the declared columns, but `linked_to`, which follows from `fragment_links`; by name the
@@ -318,10 +318,8 @@ def answers(dsn: str) -> dict[str, Any]:
     room = Room(engine=engine, config=config, settings=Settings(), clock=clock)
 
     def recalled(each: dict[str, Any]) -> dict[str, Any]:
-        lists: Any = {it: tuple(value) if isinstance(value, list) else value
-                      for it, value in each["query"].items()}  # fmt: skip
         of = room.for_agent(each["agent"]) if each["agent"] else room
-        answer = recall(of, Query(**lists), count=lambda *_: None)
+        answer = recall(of, Query(**with_tuples(each["query"])), count=lambda *_: None)
         ids = [fragment.id for fragment in answer.fragments]
         return each | {"found": ids, "linked": [it.fragment.id for it in answer.linked]}
 

@@ -226,9 +226,8 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 
 def a_fragment(id_: str, content: str = "fine", **values: Any) -> Fragment:
-    return Fragment(
-        id=id_, content=content, created_at=DATE, content_hash=hash_of(content), **values
-    )
+    values |= {"created_at": DATE, "content_hash": hash_of(content)}
+    return Fragment(id=id_, content=content, **values)
 
 
 def all_bytes(engine: Engine) -> bytes:
