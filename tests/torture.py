@@ -526,7 +526,6 @@ def run(
 
 
 def main() -> int:
-    """Carry out the command line; the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000))

@@ -25,7 +25,6 @@ _RULES = {"complexity": ("C901", "mccabe.max-complexity"),
 
 
 def product() -> list[Path]:
-    """Return the files of the program."""
     folders = {path.parent for path in ROOT.glob("*/__init__.py")}
     inside = [path for it in folders if it.name not in _NO_PRODUCT for path in it.rglob("*.py")]
     return sorted([ROOT / "server.py", ROOT / "cli.py", *inside])
@@ -67,7 +66,6 @@ def raised(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
 
 
 def ceilings() -> dict[str, int]:
-    """Return the ceilings that hold now."""
     return tomllib.loads(CEILINGS.read_text(encoding="utf-8"))
 
 
@@ -80,7 +78,6 @@ def former_ceilings() -> dict[str, int]:
 
 
 def lower() -> None:
-    """Lower every ceiling to today's figure."""
     figures = weight()
     text = CEILINGS.read_text(encoding="utf-8")
     for name, most in ceilings().items():

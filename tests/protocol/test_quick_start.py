@@ -76,7 +76,6 @@ def loaded_by(server: ServerProcess, *calls: str) -> set[str]:
 
 
 def within(loaded: set[str], packages: tuple[str, ...]) -> list[str]:
-    """Which of the modules are of these packages."""
     return sorted(it for it in loaded for name in packages if f"{it}.".startswith(f"{name}."))
 
 

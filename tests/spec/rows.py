@@ -100,7 +100,6 @@ def _is_mark(node: ast.AST) -> bool:
 
 
 def claims_of_stories(text: str, where: str) -> list[Claim]:
-    """Return the claims of a file's stories."""
     heads = (_HEAD.fullmatch(line) for line in text.splitlines())
     return [
         Claim(row.strip(), f"{where}: {head[0].partition('[')[0][3:].strip()}", is_story=True)
@@ -112,7 +111,6 @@ def claims_of_stories(text: str, where: str) -> list[Claim]:
 
 @cache
 def claims_in(folder: Path) -> list[Claim]:
-    """Return the claims of all tests and stories of a folder."""
     claims = list[Claim]()
     for pattern, read in (("*.py", claims_of_tests), ("stories/**/*.txt", claims_of_stories)):
         for path in sorted(folder.rglob(pattern)):
@@ -122,7 +120,6 @@ def claims_in(folder: Path) -> list[Claim]:
 
 
 def holders_of(rows: Iterable[str], claims: Iterable[Claim]) -> dict[str, list[str]]:
-    """Return who holds each row."""
     holders: dict[str, list[str]] = {row: [] for row in rows}
     for claim in claims:
         holders.get(claim.row, []).append(claim.holder)

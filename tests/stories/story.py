@@ -94,15 +94,11 @@ class StoryError(Exception):
 
 
 class Answer(NamedTuple):
-    """The answer to a step."""
-
     text: str
     is_refused: bool = False
 
 
 class Wire(Protocol):
-    """How tools are called."""
-
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
         """Call a tool of the server of the project that is the working directory."""
 
@@ -138,7 +134,6 @@ class Story:
 
     @property
     def calls_a_tool(self) -> bool:
-        """Whether a step calls a tool."""
         return any(step.words[0] not in _STEPS for step in self.steps)
 
     @property

@@ -55,7 +55,6 @@ class InProcess:
         self._loop = asyncio.new_event_loop()  # which stands still between two calls
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
-        """See `Wire`."""
         if agent not in self._clients:
             who = Implementation(name=agent, version="1")
             client = Client(self._server, client_info=who)
@@ -74,7 +73,6 @@ class InProcess:
         return Answer(content.text)
 
     def close(self) -> None:
-        """Close the clients."""
         self._done(self._opened.aclose())
         self._loop.close()
         self._rooms.close()
@@ -120,7 +118,6 @@ class Servers:
             shutil.rmtree(gone, ignore_errors=True)
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
-        """See `Wire`."""
         environment = dict(os.environ)
         variables = (f"{name}={value}" for name, value in sorted(environment.items()))
         key = (self._rooms, self._database, agent, *variables)
@@ -138,7 +135,6 @@ class Servers:
         return Answer(content["text"], result.get("isError", False))
 
     def close(self) -> None:
-        """End the servers."""
         for running in self._running.values():
             running.__exit__()
 

@@ -59,8 +59,6 @@ Command = Callable[..., "Run"]  # carries out a command of the test's own
 
 
 class Run(NamedTuple):
-    """One finished command."""
-
     code: int
     out: str
     errors: str

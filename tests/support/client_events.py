@@ -60,7 +60,6 @@ def run_hook(
 
 
 def event(client: str, name: str, project: Path, **more: Any) -> Payload:
-    """The payload of a client's event, with more fields."""
     return {**_filled(PAYLOADS["events"][client], project=str(project), event=name), **more}
 
 
@@ -90,7 +89,6 @@ def edited(client: str, project: Path, path: str = "src/refund.py") -> Payload:
 
 
 def answered(client: str, project: Path, answer: str) -> Payload:
-    """`context_save` has answered."""
     return _after(client, project, PAYLOADS["after"][client]["answered"], answer=answer)
 
 

@@ -11,7 +11,6 @@ DATA = ROOT / "tests" / "data"
 
 
 def table(name: str) -> Any:
-    """The data of the file of that name."""
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 

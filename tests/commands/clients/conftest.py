@@ -45,7 +45,6 @@ class Bench:
         return self.machine_on("linux")
 
     def machine_on(self, platform: str, **environment: str) -> Machine:
-        """The machine of this bench, with that platform."""
         places = {"root": self.root, "home": self.home, "server": self.tool / "server.py"}
         return Machine(**places, environment=environment, platform=platform)
 

@@ -29,7 +29,6 @@ def filled(value: Any, bench: Bench) -> Any:
 
 
 def our_entry(bench: Bench, *arguments: str, **more: object) -> dict[str, object]:
-    """An entry that runs the server of this bench."""
     words = [str(bench.path("tool/server.py")), *arguments]
     return {"command": bench.python, "args": words, **more}
 

@@ -54,7 +54,6 @@ class Case(NamedTuple):
         return " ".join(self)
 
     def done(self, bench: Bench, **more: Any) -> Plan:
-        """Carry out the call on a bench."""
         tree = Tree(bench.root / ".git/info/exclude", "", frozenset())
         here = installation_in((sys.executable,), str(CLI.parent), windows=False)
         asked: dict[str, Any] = {"rooms": tuple(self.rooms.split(",")), "installation": here}
@@ -84,7 +83,6 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """Every case."""
     for client in CLIENTS:
         for level in LEVELS:
             for rooms in ROOMS:
@@ -166,7 +164,6 @@ def test_setup_writes_the_recorded_files_and_takes_them_out(case: Case, tmp_path
 
 
 def main() -> None:
-    """Record every case."""
     lines = list[str]()
     for case in cases():
         with tempfile.TemporaryDirectory() as top:

@@ -160,7 +160,6 @@ def write(project: Path, path: str, text: str) -> None:
 
 
 def bring(project: Path, verb: str, *words: Any) -> None:
-    """Carry out one step of a row."""
     path = project / str(words[0])
     if verb == "file":
         write(project, *words)

@@ -42,7 +42,6 @@ def project(project: Path) -> Path:
 
 @pytest.fixture
 def report(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
-    """Carries out one report."""
     return partial(Run.of, capsys, "report")
 
 

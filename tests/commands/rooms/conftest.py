@@ -22,7 +22,6 @@ def width(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The directory of the user's state."""
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     return tmp_path / "state"
 

@@ -29,14 +29,12 @@ LOG = ".context/memory_log.jsonl"
 
 @pytest.fixture
 def project(project: Path) -> Path:
-    """A project with the folder of a memory."""
     (project / ".context").mkdir()
     return project
 
 
 @pytest.fixture
 def scan(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
-    """Carries out one scan."""
     return partial(Run.of, capsys, "scan")
 
 

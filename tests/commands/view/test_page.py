@@ -60,7 +60,6 @@ class Document(HTMLParser):
             self.inside[-1] += data
 
     def texts(self, tag: str) -> list[str]:
-        """The text inside each element of this name."""
         parts = zip(self.elements, self.inside, strict=True)
         return [text for (name, _), text in parts if name == tag]
 

@@ -60,7 +60,6 @@ class Shown(Browser):
 
     @property
     def state(self) -> str:
-        """The state of the page in its address."""
         return str(self.js("return decodeURIComponent(location.hash)"))
 
     @property

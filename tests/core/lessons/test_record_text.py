@@ -37,7 +37,6 @@ from tests.support.tables import none_of, table
 
 
 def lines_within(records: Sequence[Record], query: str, budget: Budget) -> list[str]:
-    """The lines of an answer with these records."""
     whole = record_text.fit_all(records, budget)
     return record_text.fit_best(by_relevance(query, records), budget) if whole is None else whole
 

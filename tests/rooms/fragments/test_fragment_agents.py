@@ -40,7 +40,6 @@ USE = ("access_count", "accessed_at", "sessions_count", "last_session", "tier")
 
 @pytest.fixture
 def team(team_server: TeamServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Room]:
-    """The fragments of all agents."""
     for name in ("SENTINEL_MEMORY_AGENT", "SENTINEL_MEMORY_EMBEDDINGS", "SENTINEL_MEMORY_ANSWERS"):
         monkeypatch.delenv(name, raising=False)
     place = team_server.emptied_dsn()
@@ -109,7 +108,6 @@ def test_no_way_to_name_anothers_rows_tells_of_them_or_changes_them(
     team: Room, ids: dict[str, str], name: str
 ) -> None:
     def filled(value: Any) -> Any:
-        """Put the ids in the place of their words."""
         if isinstance(value, list):
             return [filled(it) for it in value]
         if not isinstance(value, str):

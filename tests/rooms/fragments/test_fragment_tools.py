@@ -74,7 +74,6 @@ def texts(database: Path, lang: Language, monkeypatch: pytest.MonkeyPatch) -> li
 
 
 def keep(call: Call, texts: list[str]) -> list[str]:
-    """Keep some errors; the answers."""
     return [call("remember", content=it, type="error", topic="checkout") for it in texts]
 
 

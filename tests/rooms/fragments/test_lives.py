@@ -122,7 +122,6 @@ class Life:
         self.before: Held | None = None  # as the step before left it
 
     def call(self, agent: str, verb: str, given: dict[str, Any]) -> Answer:
-        """Do a step; see `Wire`."""
         name = given.pop("name", "") if verb != "model" else ""
         values = {it: self.meant(it, value) for it, value in given.items()}
         before = self.before or self.held()
@@ -502,7 +501,6 @@ class InNewRooms:
         self._place, self._life = Path(), Life(a_room(Path()), Clock())
 
     def call(self, agent: str, tool: str, arguments: dict[str, Any]) -> Answer:
-        """See `Wire`."""
         if Path.cwd() != self._place:
             self._place, clock = Path.cwd(), Clock()
             self._life = Life(a_room(self._place, clock=clock), clock)

@@ -53,8 +53,6 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = table("fragment_texts")["ways"]
 
 
 def done(room: Room, way: str, text: str) -> None:
-    """Do this with a text."""
-
     def filled(value: Any) -> Any:
         if isinstance(value, dict):
             return {name: filled(it) for name, it in value.items()}
