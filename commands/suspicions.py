@@ -115,7 +115,7 @@ def readings_of(data: bytes) -> list[bytes]:
     for name in ("utf-16-le", "utf-16-be"):
         for start in (0, 1):
             text = data[start:].decode(name, "replace").removeprefix("\ufeff")
-            if log.IN_UTF_16.search(text):
+            if log.UTF_16_TEXT.search(text):
                 texts.append(text.encode("utf-8", "replace"))
     return texts or [data]
 

@@ -23,7 +23,7 @@ from core.text.terms import stem_of
 # Words of a long change say less and less about its subject.
 MOST_GIST_CHARS = 250
 # Of more records only those that come closest are compared: an agent waits for the answer.
-MOST_READ, MOST_CHOSEN = 1_000, 500
+MOST_READ_RECORDS, MOST_CHOSEN_RECORDS = 1_000, 500
 
 # A Korean particle may follow a name without a blank, so that names end where ASCII does.
 _FOLDERS = r"(?:[\w@.+*()\[\]\uac00-\ud7a3-]{0,255}+/)++"
@@ -34,7 +34,7 @@ _FILE = (  # compiled where a text may name one
 _NAMED_FILE = rf"(?<![@(])(?<!\./)(?:@|\((?![\w-]+\)/)|\./)*+({_FILE})"
 # Encoded data. It has no words, and names without an end are slow to look for.
 _DATA_CHARS = 300
-_DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
+_ENCODED_DATA = re.compile(rf"[\w@.+*()\[\]/=-]{{{_DATA_CHARS},}}")
 # Lines that bring in other modules, which all files of a project share.
 # Python, JavaScript, Java, Go, Rust, C#, C, PHP, Ruby, Kotlin.
 IMPORT = re.compile(
@@ -48,8 +48,8 @@ IMPORT = re.compile(
 _WORD_CHARS = 3
 _FIRST_HANGUL = "\uac00"
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)*|[\uac00-\ud7a3]+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_DOTTED = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
+_NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_DOTTED_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{1,80}+(?:\.[A-Za-z_][A-Za-z0-9_]{1,80}+){1,20}")
 _COMMAND_END = re.compile(r"&&|\|\||[;|\n]")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=", re.A)
 # Words before the program that really runs.
@@ -103,7 +103,7 @@ def files_in(text: str) -> list[str]:
 def without_data(text: str) -> str:
     """Return the text without encoded data: runs of 300 and more signs."""
     longest_chars = max(map(len, text.split()), default=0) if len(text) >= _DATA_CHARS else 0
-    return _DATA.sub(" ", text) if longest_chars >= _DATA_CHARS else text
+    return _ENCODED_DATA.sub(" ", text) if longest_chars >= _DATA_CHARS else text
 
 
 def terms_of(text: str) -> frozenset[Term]:
@@ -141,7 +141,7 @@ class Vocabulary:
 
 
 def _dotted_names(text: str) -> Iterator[Term]:
-    for dotted_name in _DOTTED.findall(text):
+    for dotted_name in _DOTTED_NAME.findall(text):
         for owner, member in pairwise(dotted_name.casefold().split(".")):
             yield "names", f"{owner}.{member}"
 
@@ -158,7 +158,7 @@ def _terms_of_word(word: str) -> frozenset[Term]:
         words = {word[:2]} - _meaningless_words()
         pairs = [("pairs", first + second) for first, second in pairwise(word)]
         return frozenset([*pairs, *(("words", text) for text in words)])
-    parts = [part.casefold() for part in _PART.findall(word)]
+    parts = [part.casefold() for part in _NAME_PART.findall(word)]
     names = list[Term]()
     if len([part for part in parts if len(part) > 1]) > 1:
         names.append(("names", re.sub(r"[^a-z0-9]", "", word.casefold())))
@@ -225,12 +225,12 @@ class Shortlist(NamedTuple):
 
 
 def choose_shortlist(action: Action, data: bytes) -> Shortlist:
-    """Return the records that an action could need: all of MOST_READ at most.
+    """Return the records that an action could need: all of MOST_READ_RECORDS at most.
 
-    Of more, MOST_CHOSEN with near anchors or shared words, rare ones first.
+    Of more, MOST_CHOSEN_RECORDS with near anchors or shared words, rare ones first.
     """
     records = MemoryLog.parse(data).records
-    if len(records) <= MOST_READ:
+    if len(records) <= MOST_READ_RECORDS:
         return Shortlist(records, len(records), {})
     action = action.without_data()
     terms = terms_of(" ".join([*action.paths, action.command, action.gist]))
@@ -258,5 +258,5 @@ def choose_shortlist(action: Action, data: bytes) -> Shortlist:
         is_near = is_meant(record.paths, record.when)
         if is_near or record_words:
             scores.append((is_near, sum(map(rarity.__getitem__, record_words)), at))
-    chosen_places = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN])
+    chosen_places = sorted(at for *_, at in sorted(scores, reverse=True)[:MOST_CHOSEN_RECORDS])
     return Shortlist([records[at] for at in chosen_places], len(records), word_counts)

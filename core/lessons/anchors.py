@@ -24,8 +24,8 @@ MOST_INPUT_CHARS = 65_536
 MOST_ANCHORS, MOST_PATTERN_CHARS = 400, 512
 MOST_RECALLED_TRIGGERS = 100
 
-_ABSOLUTE = re.compile(r"[/~]|[A-Za-z]:")
-_PLAIN = re.compile(r"[^*?/]+")
+_ABSOLUTE_PATH = re.compile(r"[/~]|[A-Za-z]:")
+_PLAIN_PART = re.compile(r"[^*?/]+")
 _BRACES = re.compile(r"\{([^{},\n]*+,[^{}\n]*+)\}")
 _LINE_END = re.compile("\n")
 _OUTSIDE_BRACES = re.compile(r"\n|,(?![^{}\n]{0,512}+\})")
@@ -33,8 +33,8 @@ _OUTSIDE_BRACES = re.compile(r"\n|,(?![^{}\n]{0,512}+\})")
 _LINE = re.compile(
     r"(?:\(\d{1,7}(?:,\d{1,7})?\)|(?::\d{1,7}){1,2}(?:-\d{1,7})?:?|#L\d{1,7}(?:-L?\d{1,7})?)\Z"
 )
-_NO_LINE = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
-_FIRST_WIDE = "\u1100"
+_LINE_BREAKERS = re.compile("[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]")
+_FIRST_WIDE_CHAR = "\u1100"
 
 
 def normalise_paths(
@@ -75,9 +75,9 @@ def normalise_triggers(
     texts = _split_anchors("when", triggers, most and most * TRIGGER_BYTES, _LINE_END)
     pieces = [normal_form("NFC", text).strip() for text in texts]
     for piece in pieces:
-        if _NO_LINE.search(piece):
+        if _LINE_BREAKERS.search(piece):
             raise RefusedError("trigger_lines")
-        wide = [char for char in piece if char >= _FIRST_WIDE and char.isalpha()]
+        wide = [char for char in piece if char >= _FIRST_WIDE_CHAR and char.isalpha()]
         if len(piece) + len(wide) < LEAST_TRIGGER_CHARS:
             raise RefusedError("trigger_too_short", least=LEAST_TRIGGER_CHARS)
     return _check_anchors("when", pieces, TRIGGER_BYTES, most)
@@ -131,7 +131,7 @@ def _normalise_path(text: str, root: str) -> str:
         path = path[2:]
     if path.startswith("!"):
         raise RefusedError("path_negated")
-    if _ABSOLUTE.match(path) or ".." in path.split("/"):
+    if _ABSOLUTE_PATH.match(path) or ".." in path.split("/"):
         raise RefusedError("path_outside")
     return "" if path == "." else path
 
@@ -165,7 +165,7 @@ def matches(pattern: str, path: str) -> bool:
 def could_match(pattern: str, path: str) -> bool:
     """Return False only where `matches` does; cheap. path: also many in one text."""
     text = path.casefold()
-    pieces = _PLAIN.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
+    pieces = _PLAIN_PART.findall(pattern[:MOST_PATTERN_CHARS].casefold().partition("[")[0])
     return len(pattern) <= MOST_PATTERN_CHARS and all(piece in text for piece in pieces)
 
 

@@ -47,7 +47,7 @@ def rules_for(lang: Language, rooms: Sequence[str] = ("lessons",)) -> str:
 
 def front_matter(lang: Language) -> str:
     """Return the lines before the rules that make Cursor show them in every conversation."""
-    return _sections(f"rules.{lang}.md")["front_matter"]
+    return _read_sections(f"rules.{lang}.md")["front_matter"]
 
 
 def language_of(text: str) -> Language:
@@ -55,12 +55,12 @@ def language_of(text: str) -> Language:
 
 
 def _join_sections(name: str, rooms: Sequence[str]) -> str:
-    sections, names = _sections(name), {room.partition(":")[0] for room in rooms}
+    sections, names = _read_sections(name), {room.partition(":")[0] for room in rooms}
     return "\n".join(sections[key] for key in ("lessons", "sessions", "fragments") if key in names)
 
 
 @cache
-def _sections(name: str) -> dict[str, str]:
+def _read_sections(name: str) -> dict[str, str]:
     _, *parts = re.split(r"<!-- (\w+) -->\n", data_text(name))
     return dict(zip(parts[::2], parts[1::2], strict=True))
 

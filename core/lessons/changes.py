@@ -77,7 +77,7 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
     if not versions and any(with_own_id(other).id == other.id for other in records.values()):
         raise RefusedError("id_collision", id=record_id)
     stored_record = _join_versions(versions.values()) if versions else None
-    selection = select(log, source_ids, kept_id=record_id)
+    selection = select_records(log, source_ids, kept_id=record_id)
     selection = replace(selection, earlier_versions=(tuple(versions.values()),))
     if stored_record:
         ask = draft.ask_next_time
@@ -123,13 +123,13 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
 
 
 def delete(log: MemoryLog, version_ids: Sequence[str]) -> Outcome:
-    selection = select(log, version_ids)
+    selection = select_records(log, version_ids)
     if not selection.removed_records:
         return selection
     return replace(selection, log=log.rewrite(selection.lines))
 
 
-def select(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> Outcome:
+def select_records(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> Outcome:
     """Return which records these version ids name; never the record with the id `kept_id`."""
     removed_records: dict[int, Record] = {}
     changed_ids, absent_ids, gone_ids = list[str](), list[str](), list[str]()
@@ -169,7 +169,7 @@ def bring_back(
     since: MemoryLog | None = None,
 ) -> Outcome:
     """Make former versions the newest, in the place of the record `version_id` or at the end."""
-    selection = select(log, [version_id] if version_id else [])
+    selection = select_records(log, [version_id] if version_id else [])
     if version_id and not selection.removed_records:
         raise RefusedError("record_changed", id=id_in(version_id))
     end = min(selection.lines, default=len(log.lines))

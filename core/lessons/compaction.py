@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from core.lessons import answers, record_text
 from core.lessons.answers import LIST_SHARE, Frame, flaw_notes, listing_of, need_of
-from core.lessons.changes import Outcome, select
+from core.lessons.changes import Outcome, select_records
 from core.lessons.log import MemoryLog
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import Block, may_fit, record_block, topic_text, version_id_text
@@ -142,7 +142,7 @@ def fit_deletion(
     log: MemoryLog, version_ids: Sequence[str], frame: Frame
 ) -> tuple[list[str], list[str]]:
     """Return the version ids whose records fit one answer in full, and those for a later call."""
-    records = {record.id: record for record in select(log, version_ids).removed_records}
+    records = {record.id: record for record in select_records(log, version_ids).removed_records}
     budget = frame.budget.split_off(DELETION_SHARE)
     now_ids, later_ids = list[str](), list[str]()
     for version_id in version_ids:

@@ -29,9 +29,9 @@ GITIGNORE = f"memory_log.jsonl.lock\n.memory_log.jsonl.*.tmp\n{ASIDE_NAME}-*.txt
 GITATTRIBUTES = "memory_log.jsonl merge=union text eol=lf -ident\n"
 COMPANIONS = {IGNORE_NAME: GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
-_ATTEMPTS = 5
+_MOST_ATTEMPTS = 5
 _SETTLE_S = 0.05
-_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
+_TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
 
 
@@ -102,7 +102,7 @@ class LogFile:
         Raises BusyError, WaitEndedError, DiskError, and errors of `change`: nothing is written.
         """
         with self._locked_path() as real_path:
-            for _ in range(_ATTEMPTS):
+            for _ in range(_MOST_ATTEMPTS):
                 # An editor empties a file before it writes it, and git removes it first.
                 deadline = time.monotonic() + _SETTLE_S
                 while True:
@@ -156,7 +156,7 @@ class LogFile:
                 strays = list[Path]()  # temporary files of killed writers
                 with contextlib.suppress(OSError):  # nobody may list it, or another user's stray
                     for path in dict.fromkeys((real_path, self.path)):
-                        matches = map(_TEMPORARY.fullmatch, sorted(os.listdir(path.parent)))
+                        matches = map(_TEMPORARY_NAME.fullmatch, sorted(os.listdir(path.parent)))
                         hits = (match for match in matches if match and match["name"] == path.name)
                         strays += [path.parent / match[0] for match in hits]
                     for stray in strays:

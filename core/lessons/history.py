@@ -21,12 +21,12 @@ from core.lessons.record_text import PLAIN_ID, record_name, topic_text
 from core.messages import Facts
 
 EVERYWHERE = ("--all", "--reflog")
-SEARCHED_IDS = 200  # more would make a command line that Windows refuses
-PREFIX_CHARS = 4
-CANDIDATES = 20
+MOST_SEARCHED_IDS = 200  # more would make a command line that Windows refuses
+LEAST_PREFIX_CHARS = 4
+MOST_CANDIDATES = 20
 
-_ANY_LOG = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
-_LOG = (
+_ANY_LOG_PATH = f":(top,glob)**/{CONTEXT_DIRECTORY}/{LOG_NAME}"
+_LOG_COMMAND = (
     *("log", "-c", "--date-order", "--full-history", "--no-renames", "--encoding=UTF-8"),
     *("--raw", "-z", "--no-abbrev", "--text", "--no-textconv", "--no-ext-diff", "--no-color"),
     "--format=%H%x00%an%x00%aI",
@@ -56,8 +56,8 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
     if not starts and not repository.has_head:
         return []
     lines = [f"-G{pattern}"] if pattern else []
-    paths = (_ANY_LOG, pathspec_of(repository.path))
-    output = repository.ask(*_LOG, *lines, *(starts or ("HEAD",)), "--", *paths)
+    paths = (_ANY_LOG_PATH, pathspec_of(repository.path))
+    output = repository.ask(*_LOG_COMMAND, *lines, *(starts or ("HEAD",)), "--", *paths)
     commits: list[Commit] = []
     files: dict[str, str] = {}
     fields = iter(field.removeprefix(b"\n") for field in output.split(b"\0"))
@@ -282,7 +282,7 @@ class History:
 
         unless: what else was found, so that git may be missing.
         """
-        is_plain = len(ids) <= SEARCHED_IDS and all(map(PLAIN_ID.fullmatch, ids))
+        is_plain = len(ids) <= MOST_SEARCHED_IDS and all(map(PLAIN_ID.fullmatch, ids))
         pattern = "|".join(name.replace(".", "[.]") for name in sorted(ids)) if is_plain else ""
         try:
             commits = commits_of(self.repository, *starts, pattern=pattern)
@@ -404,8 +404,8 @@ def _split_reference(text: str, topics: Container[str]) -> tuple[str, str]:
 
 
 def _check_length(beginning: str, text: str) -> None:
-    if len(beginning) < PREFIX_CHARS:
-        raise HistoryError("too_short", name=text, least=PREFIX_CHARS)
+    if len(beginning) < LEAST_PREFIX_CHARS:
+        raise HistoryError("too_short", name=text, least=LEAST_PREFIX_CHARS)
 
 
 def _find_only(beginning: str, topics: Mapping[str, str], text: str) -> str:
@@ -416,6 +416,6 @@ def _find_only(beginning: str, topics: Mapping[str, str], text: str) -> str:
         _check_length(beginning, text)
     if len(ids) > 1:
         names = [f"{name} [{topic_text(topics[name])}]" for name in ids]
-        more = [f"+{len(names) - CANDIDATES}"] if len(names) > CANDIDATES else []
-        raise HistoryError("ambiguous", name=text, ids=", ".join(names[:CANDIDATES] + more))
+        more = [f"+{len(names) - MOST_CANDIDATES}"] if len(names) > MOST_CANDIDATES else []
+        raise HistoryError("ambiguous", name=text, ids=", ".join(names[:MOST_CANDIDATES] + more))
     return ids[0] if ids else ""

@@ -38,11 +38,11 @@ UTF_16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
 # How a log begins in UTF-16; without a mark its first sign says which of the two it is.
 _UTF_16 = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"{\0": "utf-16-le", b"\0{": "utf-16-be"}
-_TYPE = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
-_INTERLEAVED = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
+_ASCII_TEXT = re.compile(rb'"[ -~]{10}')  # every record in UTF-8 has that much, UTF-16 hardly ever
+_INTERLEAVED_NULS = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 # How that begins which a filter of git keeps in the place of a file: LFS, git-crypt.
 FILTER_HEADS = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
-IN_UTF_16 = re.compile(r"[\t -~]{4}")
+UTF_16_TEXT = re.compile(r"[\t -~]{4}")
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
@@ -345,10 +345,10 @@ def unite_versions(record: Record, others: Iterable[Record]) -> Record:
 def utf_16_name(data: bytes) -> str:
     """Return Python's name of the encoding of a file that is UTF-16 to its end, else ""."""
     name = _UTF_16.get(data[:2], "")
-    if not name or b"\0" not in data or _TYPE.search(data):
+    if not name or b"\0" not in data or _ASCII_TEXT.search(data):
         return ""
     try:
-        return name if IN_UTF_16.search(data.decode(name)) else ""
+        return name if UTF_16_TEXT.search(data.decode(name)) else ""
     except UnicodeDecodeError:
         return ""
 
@@ -357,7 +357,7 @@ def begins_like_utf_16(data: bytes) -> bool:
     """Return whether a file begins as UTF-16, so that UTF-8 behind it would be a mix."""
     first_line = data[: data.find(b"\n") + 2] if b"\n" in data else data
     is_marked = data in UTF_16_BOMS or (data.startswith(UTF_16_BOMS) and b"\0" in first_line)
-    return (is_marked or bool(_INTERLEAVED.match(data))) and not _TYPE.search(first_line)
+    return (is_marked or bool(_INTERLEAVED_NULS.match(data))) and not _ASCII_TEXT.search(first_line)
 
 
 def bom_of(line: bytes) -> bytes:

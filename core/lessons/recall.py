@@ -52,8 +52,8 @@ _ANCHORED_WRITTEN, _ANCHORED_READ = 5.6, 4.5  # by the tool of a command
 _NAMED_PATH, _NAMED_FILE, _NAMED_COMMON_FILE, _NAMED_FOLDER = 3.5, 2.5, 0.4, 1.2
 _IN_A_COMMAND = 0.4
 _TRIGGERED = 5.6  # the need of a command
-_SURE = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
-_FEW = 1.5  # of more records anchored to one file, or triggered by one change, each tells less
+_SURE_WEIGHT = 2.9  # an anchor or a trigger of so much is not crowded out by better ones
+_FEW_RECORDS = 1.5  # for one file, or triggered by one change: of more, each tells less
 _ENOUGH_CHANGES = 40  # from so many on they judge rarity better than the records do
 # Commands: two words in a row, a long option.
 _PHRASE, _OPTION, _MOST_OPTIONS = 3.5, 2.5, 1.5
@@ -65,7 +65,7 @@ _BESIDE_LESSON = 0.8  # a word that only `missing_context` or `ask_next_time` ha
 _TOPIC = 0.6
 
 # When a term is common in a project. Among so few changes or files that is an accident.
-_FEWEST, _LEAST_SIZE = 3, 20
+_LEAST_COUNT, _LEAST_SIZE = 3, 20
 _COMMON_SHARE, _FEW_FILES = 0.02, 4
 # The newest; other patterns count as rare. A pattern costs up to 1 ms.
 _MOST_PATTERNS = 200
@@ -95,23 +95,23 @@ class Sample(NamedTuple):
     def weight_of(self, term: str, common_share: float = _COMMON_SHARE) -> float:
         """Return 1 for a term in at most the share `common` of the texts, less for others."""
         count = self.counts.get(term, 0)
-        if count < _FEWEST or common_share >= 1:
+        if count < _LEAST_COUNT or common_share >= 1:
             return 1.0
         return min(1.0, log((count + 0.5) / (self.size + 1)) / log(common_share))
 
 
-_NOTHING = Sample()
+_NO_TEXTS = Sample()
 
 
 class Surroundings(NamedTuple):
     """Samples of what is common in a project."""
 
-    changes: Sample = _NOTHING  # words of past changes
-    actions: Sample = _NOTHING  # words of past actions
-    names: Sample = _NOTHING  # words of file names
-    anchors: Sample = _NOTHING  # patterns that stand for files
-    touched: Sample = _NOTHING  # patterns that stand for changed files
-    triggers: Sample = _NOTHING  # those in changes
+    changes: Sample = _NO_TEXTS  # words of past changes
+    actions: Sample = _NO_TEXTS  # words of past actions
+    names: Sample = _NO_TEXTS  # words of file names
+    anchors: Sample = _NO_TEXTS  # patterns that stand for files
+    touched: Sample = _NO_TEXTS  # patterns that stand for changed files
+    triggers: Sample = _NO_TEXTS  # those in changes
 
     def weight_of_anchor(self, pattern: str) -> float:
         """Return 1 for a pattern of few files and few changed ones, less for others."""
@@ -133,7 +133,7 @@ def surroundings_of(
     records: Sequence[Record],
     changes: Sequence[Action],
     files: Sequence[str],
-    actions: Sample = _NOTHING,
+    actions: Sample = _NO_TEXTS,
 ) -> Surroundings:
     """Count how common the words and anchors of the records are in a project.
 
@@ -287,7 +287,7 @@ class Candidate:
     @property
     def is_sure(self) -> bool:
         """Whether no better record crowds this one out, for its anchor or trigger."""
-        return max(self.anchor_weight, self.trigger_weight) >= _SURE
+        return max(self.anchor_weight, self.trigger_weight) >= _SURE_WEIGHT
 
 
 def _weigh(
@@ -315,7 +315,7 @@ def _weigh(
         return rarity
 
     # Evidence of many records tells less; in a small project many stand for the same few files.
-    few_records = _FEW if project.names.size >= _LEAST_SIZE else len(candidates)
+    few_records = _FEW_RECORDS if project.names.size >= _LEAST_SIZE else len(candidates)
     anchored_count = sum(candidate.anchor_weight > 0 for candidate in candidates)
     anchor_factor = min(1.0, few_records / max(anchored_count, 1))
     triggered_count = sum(candidate.trigger_weight > 0 for candidate in candidates)

@@ -44,7 +44,7 @@ _META_KINDS = {  # in the order of the line
 }
 _META_KEYS = frozenset(("created", *_META_KINDS))
 _KEYS = frozenset("id type topic missing_context lesson ask_next_time meta".split())
-_OMITTED: tuple[object, ...] = ("", (), None)  # values that a line leaves out
+_OMITTED_VALUES: tuple[object, ...] = ("", (), None)  # values that a line leaves out
 _JSON_BLANKS = " \t\r\n"
 _LEAST_LINE_BYTES = 64  # the required keys alone are more
 
@@ -124,7 +124,7 @@ class Record:
         meta: dict[str, Any] = {"created": self.created}
         for name in _META_KINDS:
             value = getattr(self, name)
-            if value not in _OMITTED and (name != "seen" or value > 1):
+            if value not in _OMITTED_VALUES and (name != "seen" or value > 1):
                 meta[name] = list(value) if isinstance(value, tuple) else value
         line: dict[str, Any] = {
             "id": self.id,

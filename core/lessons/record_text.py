@@ -26,7 +26,7 @@ INDEX_SHARE = 0.25
 INDEX_MARGIN = 1.5  # the room of the lines is taken from whole records, which need lines then
 MOST_MISSED = 50  # in a row; laying out all of 10,000 records takes longer than ranking them
 LARGEST_CHARS = 7_000  # of a record within the byte limits, even where hidden signs are spelled out
-_USABLE = 4  # times the limits of a save; a hook has room for no longer texts
+_USABLE_FACTOR = 4  # times the limits of a save; a hook has room for no longer texts
 
 # Signs that nobody sees, that look like a blank, or that cannot be sent. Compiled where a text
 # needs it, as are the next two: no plain one does.
@@ -246,7 +246,7 @@ def is_harmless(record: Record) -> bool:
 def is_usable(record: Record) -> bool:
     """Return whether a hook may read the record: no text is above four times its limit."""
     return all(
-        len(getattr(record, name)) <= _USABLE * limit for name, limit in LIMITS_BYTES.items()
+        len(getattr(record, name)) <= _USABLE_FACTOR * limit for name, limit in LIMITS_BYTES.items()
     )
 
 

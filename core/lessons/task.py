@@ -24,7 +24,7 @@ MOST_RANKED = 2_000  # records by the work in git, the later lines: each takes s
 MOST_FILES, MOST_OF_A_COMMIT = 200, 60
 
 # Weights of a word of the work, by its place, and of an anchor for one of its files.
-_SAID, _COMMITTED_FILE = 1.0, 0.5
+_WORK_WORD, _COMMITTED_FILE = 1.0, 0.5
 _ANCHORED_CHANGE, _ANCHORED_COMMIT = 6.0, 3.0
 _DAMPING = 0.3  # of records with many words
 
@@ -62,10 +62,10 @@ def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
 
     weights: dict[str, float] = {}  # a word of several commits or files weighs more
     for texts, weight in (
-        ([subject for subject, _ in work.commits], _SAID),
+        ([subject for subject, _ in work.commits], _WORK_WORD),
         ([" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits], _COMMITTED_FILE),
-        (work.changed[:MOST_FILES], _SAID),
-        ([work.branch], _SAID),
+        (work.changed[:MOST_FILES], _WORK_WORD),
+        ([work.branch], _WORK_WORD),
     ):
         for word, times in Counter(chain.from_iterable(map(_words_in, texts))).items():
             weights[word] = max(weights.get(word, 0.0), weight * (1 + log(times)))

@@ -40,11 +40,11 @@ from core.lessons.record import (
 from core.messages import Facts
 from core.sanitizer import Secret, find_secrets, merge_secrets, redact, replace_secrets
 
-FAR_ABOVE = 2  # thresholds
+OVERDUE_FACTOR = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600
 MOST_LOOKED_BYTES = 4_194_304  # of one line; more takes longer than anybody waits
 
-_BETWEEN = re.compile(r"[ \t\r\n,]*")
+_SEPARATORS = re.compile(r"[ \t\r\n,]*")
 _ESCAPE = re.compile(r'\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])')
 _AS_UTF_8 = (
     f"python3 -c \"import pathlib; p = pathlib.Path('{CONTEXT_DIRECTORY}', '{LOG_NAME}'); "
@@ -108,7 +108,7 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
         if owner.gap != record.gap and (with_own_id(owner), with_own_id(record)) == (owner, record):
             pairs.append(Finding("shared_id", _WARNING, lines=(first + 1, at + 1), facts=facts))
     if need_of(log.records, log.count, threshold) == "required":
-        severity = _WARNING if log.count > FAR_ABOVE * threshold else _NOTE
+        severity = _WARNING if log.count > OVERDUE_FACTOR * threshold else _NOTE
         facts = Facts(count=log.count, threshold=threshold)
         findings.append(Finding("overdue", severity, facts=facts))
     all_findings = [*_find_line_flaws(log), *pairs, *findings]
@@ -226,7 +226,7 @@ def _mend_line(content: bytes) -> list[Record]:
             if not record:
                 return []
             records.append(record)
-            separator = _BETWEEN.match(text, end)
+            separator = _SEPARATORS.match(text, end)
             at = separator.end() if separator else len(text)
         return records
     return []

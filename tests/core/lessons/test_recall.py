@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from core.lessons import recall
 from core.lessons.action import (
-    MOST_CHOSEN,
-    MOST_READ,
+    MOST_CHOSEN_RECORDS,
+    MOST_READ_RECORDS,
     Action,
     Shortlist,
     Vocabulary,
@@ -128,7 +128,7 @@ def test_a_common_word_of_the_project_tells_nothing_nor_does_an_anchor_on_much_o
         assert found(action, records, recall.surroundings_of(records, changes, names)) == shown
 
 
-LONG_LOG = [a_lesson(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ)]
+LONG_LOG = [a_lesson(str(at), f"Ask number {at} first.") for at in range(3 * MOST_READ_RECORDS)]
 
 
 @pytest.mark.long  # it costs much
@@ -147,9 +147,9 @@ def test_an_old_record_of_any_kind_is_read_in_a_very_long_log() -> None:
     records, action = [anchored, worded, *LONG_LOG], edit("src/a.py", "ledger_sync()")
     assert at_hand(action, records).records == [anchored, worded]  # in their order
     assert at_hand(edit("b.c", "lesson topic"), records).records == []  # only keys are called so
-    assert at_hand(action, records[:MOST_READ]).records == records[:MOST_READ]
-    many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ + 1)]
-    assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN:]
+    assert at_hand(action, records[:MOST_READ_RECORDS]).records == records[:MOST_READ_RECORDS]
+    many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ_RECORDS + 1)]
+    assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN_RECORDS:]
 
 
 def test_of_a_very_long_log_visible_records_that_share_something_are_compared() -> None:
@@ -165,7 +165,7 @@ def test_of_a_very_long_log_visible_records_that_share_something_are_compared() 
     words = "zeta omega kappa sigma lambda"
     few = [a_lesson(f"few {at}", f"Call {words}.") for at in range(30)]
     assert found(Action(text=words), [*few, *LONG_LOG]) == ["few 29", "few 28", "few 27"]
-    assert found(Action(text=words), [*few, *LONG_LOG[: MOST_READ - 30]]) == []
+    assert found(Action(text=words), [*few, *LONG_LOG[: MOST_READ_RECORDS - 30]]) == []
 
 
 @pytest.mark.long  # it costs much
