@@ -266,7 +266,7 @@ class ForPeople(Room):
         )
 
     def findings(self) -> "list[Finding]":
-        from core.lessons.reach import find_unmatched_paths
+        from core.lessons.reach import find_unmatched_records
         from core.lessons.upkeep import Finding, check_lines, examine
 
         data = self._store.read_bytes()
@@ -283,7 +283,7 @@ class ForPeople(Room):
             for spot in (spot for group in check_lines(log) for spot in group.spots):
                 secret: Facts = {"secret": spot.kind}
                 findings.append(Finding("secret", "error", lines=(spot.line + 1,), facts=secret))
-        unmatched_paths = find_unmatched_paths(log, self._memory.project.root)
+        unmatched_paths = find_unmatched_records(log, self._memory.project.root)
         for lines, path_facts in unmatched_paths[:MOST_UNMATCHED_PATHS]:
             findings.append(Finding("path_nowhere", "note", lines=lines, facts=path_facts))
         if (more := len(unmatched_paths) - MOST_UNMATCHED_PATHS) > 0:

@@ -42,7 +42,7 @@ class Outcome:
     records: tuple[Record, ...] = ()  # as they are stored now, in the order of the change
     earlier_versions: tuple[tuple[Record, ...], ...] = ()  # for each the versions that it follows
     removed_records: tuple[Record, ...] = ()  # deleted, or replaced by a principle
-    lines: frozenset[int] = frozenset()  # theirs before, from 0
+    removed_lines: frozenset[int] = frozenset()  # where they stood, from 0
     changed_ids: tuple[str, ...] = ()  # of records that stay: they are another version now
     absent_ids: tuple[str, ...] = ()  # of no record
     gone_ids: tuple[str, ...] = ()  # of records that a principle has replaced before
@@ -117,8 +117,8 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
     if record_id in log.replaced_ids and not stored_record:  # the gap is back after its compaction
         record = replace(record, seen=record.seen + 1)
     record = _make_visible(with_marks(record, stored_record), log.replaced_ids.get(record_id, ()))
-    place = min(versions or selection.lines, default=len(log.lines))
-    next_log = log.rewrite(selection.lines | versions.keys(), {place: [record]})
+    place = min(versions or selection.removed_lines, default=len(log.lines))
+    next_log = log.rewrite(selection.removed_lines | versions.keys(), {place: [record]})
     return replace(selection, log=next_log, records=(record,))
 
 
@@ -126,7 +126,7 @@ def delete(log: MemoryLog, version_ids: Sequence[str]) -> Outcome:
     selection = select_records(log, version_ids)
     if not selection.removed_records:
         return selection
-    return replace(selection, log=log.rewrite(selection.lines))
+    return replace(selection, log=log.rewrite(selection.removed_lines))
 
 
 def select_records(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str = "") -> Outcome:
@@ -153,7 +153,7 @@ def select_records(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str =
         before=log,
         log=log,
         removed_records=tuple(removed_records.values()),
-        lines=frozenset(removed_records),
+        removed_lines=frozenset(removed_records),
         changed_ids=tuple(changed_ids),
         absent_ids=tuple(absent_ids),
         gone_ids=tuple(gone_ids),
@@ -172,8 +172,8 @@ def bring_back(
     selection = select_records(log, [version_id] if version_id else [])
     if version_id and not selection.removed_records:
         raise RefusedError("record_changed", id=id_in(version_id))
-    end = min(selection.lines, default=len(log.lines))
-    dropped_lines = set(selection.lines)
+    end = min(selection.removed_lines, default=len(log.lines))
+    dropped_lines = set(selection.removed_lines)
     records, groups = list[Record](), list[tuple[Record, ...]]()
     placed_records: dict[int, list[Record]] = {}
     for version in versions:

@@ -97,7 +97,7 @@ def find_unmatched(patterns: Iterable[str], root: Path, files: Sequence[str]) ->
     return tuple(nowhere)
 
 
-def find_unmatched_paths(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
+def find_unmatched_records(log: MemoryLog, root: Path) -> list[tuple[tuple[int, ...], Facts]]:
     """Return lines and facts of records with a path that matches no file."""
     files = list_files(root) if any(record.paths for record in log.records) else []
     places = {id(record): at + 1 for at, record in log.all_records()}
