@@ -117,7 +117,7 @@ def session_briefing(
         reverse=True,
     )
     if nearest_records:
-        shown_records, marked_count = _fit_nearest(newest, nearest_records, budget), 0
+        shown_records, marked_count = _fit_near(newest, nearest_records, budget), 0
     else:
         shown_records, marked_count = _fit_harmless(newest, budget)
     if marked_count:
@@ -129,9 +129,7 @@ def session_briefing(
     return Briefing("\n".join([*lines, *map(headed_block, short_records)]), tuple(shown_records))
 
 
-def _fit_nearest(
-    newest: Sequence[Record], nearest: Sequence[Record], budget: Budget
-) -> list[Record]:
+def _fit_near(newest: Sequence[Record], nearest: Sequence[Record], budget: Budget) -> list[Record]:
     """Of each kind, records near to the work come first."""
 
     def layout(record: Record) -> Block | None:

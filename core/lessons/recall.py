@@ -298,8 +298,7 @@ def _weigh(
     project: Surroundings,
 ) -> list[float]:
     """count: how many records the whole log has."""
-    names = {candidate.record.topic for candidate in candidates}
-    topics = {name: terms_of(name) for name in names}
+    topics = {name: terms_of(name) for name in {candidate.record.topic for candidate in candidates}}
     terms = (candidate.terms | topics[candidate.record.topic] for candidate in candidates)
     holder_counts = Counter(chain.from_iterable(terms))
 
@@ -342,7 +341,9 @@ def _weigh(
                     file_weights.append(share * (_NAMED_PATH if "/" in name else name_weight))
                 elif "/" in name and f"/{name}/" in f"/{caseless_path}":
                     file_weights.append(share * _NAMED_FOLDER)
-        weights.append(weight + max(file_weights) + _weigh_words(candidate, query, rarity_of))
+        weight += max(file_weights)
+        words_weight = _weigh_words(candidate, query, rarity_of) if candidate.shared_terms else 0.0
+        weights.append(weight + words_weight)
     return weights
 
 
