@@ -18,7 +18,7 @@ from core.messages import log_warning
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.upkeep import Cleaning
+    from core.lessons.upkeep import CleanedLog
 
 _Result = TypeVar("_Result")
 _PROGRESS_RECORDS = 500  # between two reports of progress
@@ -248,11 +248,11 @@ class MemoryStore:
 
         return self.file.rewrite(mend, aside_name=aside_name)
 
-    def clean(self, *, dry_run: bool = False) -> "Cleaning":
+    def clean(self, *, dry_run: bool = False) -> "CleanedLog":
         """Take the secrets out as `upkeep.clean` in one atomic write, also of the side file."""
         from core.lessons.upkeep import clean_log  # as above
 
-        def scrub(data: bytes) -> "Replacement[Cleaning]":
+        def scrub(data: bytes) -> "Replacement[CleanedLog]":
             self._check_encoding(data)
             cleaning = clean_log(data, now=self._now())
             before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)

@@ -348,7 +348,7 @@ def check_lines(log: MemoryLog) -> Iterator[CheckedLines]:
 
 
 def _find_in_text(data: bytes, at: int, count: int) -> CheckedLines:
-    r"""A secret behind an escape such as `\n` is found, too."""
+    r"""Check lines without a record; a secret behind an escape such as `\n` is found, too."""
     text = data.decode("utf-8", "surrogateescape")
     secrets = find_secrets(text)
     if "\\" in text:
@@ -382,12 +382,12 @@ class CleanedLines:
     too_long_fields: tuple[str, ...] = ()  # fields above their limit now
 
 
-class Cleaning(NamedTuple):
+class CleanedLog(NamedTuple):
     data: bytes
     changes: tuple[CleanedLines, ...] = ()  # () where there was nothing to clean
 
 
-def clean_log(data: bytes, *, now: str) -> Cleaning:
+def clean_log(data: bytes, *, now: str) -> CleanedLog:
     """Return the log without secrets: other lines keep their bytes, leftovers go.
 
     A record changes texts, id and `updated` (now, ISO 8601); no merge brings the old one back.
@@ -402,7 +402,7 @@ def clean_log(data: bytes, *, now: str) -> Cleaning:
     ]
     parts = [part for part in check_lines(base) if part.spots]
     if not changes and not parts:
-        return Cleaning(data=data)
+        return CleanedLog(data=data)
     numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftover_lines]
     lines, dropped_lines = list(base.lines), set[int]()
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
@@ -435,4 +435,4 @@ def clean_log(data: bytes, *, now: str) -> Cleaning:
         )
     next_log = MemoryLog(lines, base.entries).rewrite(dropped_lines, placed_records)
     changes.sort(key=lambda change: change.lines)
-    return Cleaning(data=next_log.to_bytes(), changes=tuple(changes))
+    return CleanedLog(data=next_log.to_bytes(), changes=tuple(changes))
