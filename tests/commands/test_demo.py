@@ -104,5 +104,5 @@ def test_a_step_that_is_not_as_the_story_says_ends_it(
         demo.demo(Namespace())
     reason = reason.replace("{server}", str(tmp_path / "server.py"))
     assert str(failed.value).startswith(f"The demo stopped: {reason}")
-    begun = sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out
-    assert begun == (file == "cli.py")
+    has_begun = sentence("en", "demo.story_tuesday", file=demo.FILE) in capsys.readouterr().out
+    assert has_begun == (file == "cli.py")

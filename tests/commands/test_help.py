@@ -28,7 +28,7 @@ def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_exa
     monkeypatch.setenv("COLUMNS", "80")
     wrong, seen = [], 0
     names = {**dict.fromkeys(NAMES), **cli.COMMANDS}  # each command and each action
-    pages = {"": top_parser(cli.COMMANDS)} | {it: parser_of(it, cli.COMMANDS) for it in names}
+    pages = {"": top_parser(cli.COMMANDS)} | {name: parser_of(name, cli.COMMANDS) for name in names}
     for command, parser in pages.items():
         texts = {it.dest: it.help for it in parser._actions if command or it.option_strings}
         if command:
@@ -55,8 +55,8 @@ def test_every_page_is_in_the_language_of_the_reader_within_80_cells_and_its_exa
 
 def test_every_argument_in_the_table_is_one_that_a_command_takes() -> None:
     rows = cli.COMMANDS.values()
-    taken = {name for row in rows for name in re.findall(r"\w+", row.options)}
-    assert taken == {*OPTIONS}
+    used = {name for row in rows for name in re.findall(r"\w+", row.options)}
+    assert used == {*OPTIONS}
 
 
 FIXED = "about usage of_command more action actions options examples of_project".split()
@@ -64,11 +64,11 @@ FIXED = "about usage of_command more action actions options examples of_project"
 
 def test_every_sentence_of_help_is_said_of_a_command_an_argument_or_the_page() -> None:
     keys = {key.removeprefix("help.") for key in sentences("en") if key.startswith("help.")}
-    said = {*FIXED, *OPTIONS, *(row.group for row in cli.COMMANDS.values())}
+    named_keys = {*FIXED, *OPTIONS, *(row.group for row in cli.COMMANDS.values())}
     for name in {*NAMES, *cli.COMMANDS}:
         key = name.replace(" ", "_")
-        said |= {f"about_{key}", key if " " in name else f"cmd_{key}"}
-    assert keys - said == set()
+        named_keys |= {f"about_{key}", key if " " in name else f"cmd_{key}"}
+    assert keys - named_keys == set()
 
 
 def test_the_first_page_names_the_daily_commands_and_help_all_in_groups(command: Command) -> None:

@@ -26,9 +26,9 @@ def test_a_key_is_printed_once_and_opens_the_door_until_it_is_removed(
         narrow.setenv("COLUMNS", "24")
         narrow.setattr(sys.stdout, "isatty", lambda: True)
         [secret] = SECRET.findall(command("keys", "add", "laptop").out)
-    listed, data = command("keys", "list"), command("keys", "list", "--json")
-    assert command("keys") == listed
-    assert listed.lines[-1] == "Keys: 1."
+    listing, data = command("keys", "list"), command("keys", "list", "--json")
+    assert command("keys") == listing
+    assert listing.lines[-1] == "Keys: 1."
     [key] = data.told["keys"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", key.pop("madeAt"))
     expected = {"name": "laptop", "agent": "default", "usedAt": None, "tokens": 0}
@@ -36,8 +36,8 @@ def test_a_key_is_printed_once_and_opens_the_door_until_it_is_removed(
     credential = keys_of(os.environ, papers_of(os.environ)).check(secret)
     assert credential
     assert (credential.name, credential.agent) == ("laptop", "default")
-    for told in (listed.out, data.out):
-        assert "laptop" in told and secret not in told and credential.paper not in told
+    for text in (listing.out, data.out):
+        assert "laptop" in text and secret not in text and credential.paper not in text
     assert command("keys", "remove", "laptop").code == 1  # nobody was there to say yes
     assert command("keys", "remove", "laptop", "--dry-run").code == 0
     keys = keys_of(os.environ, papers_of(os.environ))

@@ -48,7 +48,7 @@ RECORDS = {
 
 
 def keys_of(value: object) -> object:
-    return {key: keys_of(it) for key, it in value.items()} if isinstance(value, dict) else None
+    return {key: keys_of(item) for key, item in value.items()} if isinstance(value, dict) else None
 
 
 @pytest.mark.parametrize("case", ROWS)
@@ -61,12 +61,12 @@ def test_the_notes_of_hooks_are_counted(case: str) -> None:
     noted = [Session(f"{at}.jsonl", events) for at, events in enumerate(row["sessions"])]
     counted = count_showings([RECORDS[name] for name in row["records"]], noted, now_s=NOW_S)
     for key, expected in row["counted"].items():
-        found = counted[key]
-        if isinstance(found, list):
-            found = [[it[name] for name in row["of each"][key]] for it in found]
+        value = counted[key]
+        if isinstance(value, list):
+            value = [[row_[name] for name in row["of each"][key]] for row_ in value]
         elif key == "moments":
-            found = {name: it for name, it in found.items() if any(it.values())}
-        assert found == expected, key
+            value = {name: counts for name, counts in value.items() if any(counts.values())}
+        assert value == expected, key
 
 
 def noted(project: Path, session: str, event: str, **facts: Any) -> None:
@@ -82,7 +82,7 @@ def test_data_has_no_text_of_a_record_and_ever_the_same_keys(
     write(project, *records)
     noted(project, "one", "before-action", shown=[VAT.version_id], tokens=70, changed=True)
     full = command("stats", "--json").told
-    assert [it["token"] for it in full["came_back"]] == [VAT.version_id, SESSION.version_id]
+    assert [row["token"] for row in full["came_back"]] == [VAT.version_id, SESSION.version_id]
     assert full["lessons"]["topics"] == {"payment": 2, "인증": 1, "build": 1}
     assert full["lessons"]["compaction"]["last"] == BUILD.compacted_at
     assert full["hooks"]["sessions"] == 1
@@ -108,8 +108,8 @@ def test_no_line_is_wider_than_80_cells_and_long_lists_are_cut(
     gap = "번째로 빠져 있던 아주 긴 설명 " * 9
     records = [replace(a_record(f"{number}{gap}", **long), seen=12_345) for number in range(10)]
     write(project, *records)
-    shown = [record.version_id for record in records[:9]]
-    noted(project, "one", "before-action", shown=shown, tokens=1_000_000_000, changed=True)
+    ids = [record.version_id for record in records[:9]]
+    noted(project, "one", "before-action", shown=ids, tokens=1_000_000_000, changed=True)
     lines = command("stats").lines
     assert max(map(cells, lines[1:])) == 80
     for more in (1, 2):

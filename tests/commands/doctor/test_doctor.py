@@ -82,13 +82,13 @@ def test_a_healthy_line_breaks_between_two_parts(healthy: Desk) -> None:
 def test_no_right_to_read_is_an_error_to_write_a_note(
     healthy: Desk, bound: None, row: list[Any]
 ) -> None:
-    place, mode, code, said = row
+    place, mode, code, sentence = row
     path = healthy.root / place
     before = path.stat().st_mode
     path.chmod(int(mode, 8))
     done = Run.started("doctor", **healthy.place())
     path.chmod(before)
-    assert (done.code, done.errors) == (code, "") and said.format(path) in done.out
+    assert (done.code, done.errors) == (code, "") and sentence.format(path) in done.out
 
 
 def test_a_network_disk_is_a_note(
@@ -166,10 +166,10 @@ def test_the_lines_that_a_repair_takes_out_lie_beside_the_log_byte_for_byte(bare
     facts = {"root": bare.root, "aside": aside}
     assert done.out == recorded("commands/doctor.repair.txt", **facts)
     assert stat.S_IMODE(bare.log.stat().st_mode) == 0o640
-    kept = aside.read_bytes().split(b"\n")
+    lines = aside.read_bytes().split(b"\n")
     for at in (0, 2, 3, 6):
         line = before.split(b"\n")[at].removeprefix(b"\xef\xbb\xbf")
-        assert kept[kept.index(line) - 1].startswith(b"# line %d: " % (at + 1))
+        assert lines[lines.index(line) - 1].startswith(b"# line %d: " % (at + 1))
     assert bare.log.read_bytes() == b"".join(
         record.to_line()
         for record in (ONE, TWO, a_record("by hand", now=LONG_AGO), replace(LONG, seen=3))
@@ -191,15 +191,15 @@ def test_nothing_of_a_record_reaches_the_terminal_as_a_command(bare: Desk) -> No
         done = bare.doctor(*options)
         assert done.errors == ""
         assert {char for char in done.out if not char.isprintable()} == {"\n"}
-    keys = [one["facts"]["key"] for one in done.told["fixed"] if one["kind"] == "key_twice"]
+    keys = [row["facts"]["key"] for row in done.told["fixed"] if row["kind"] == "key_twice"]
     assert keys == ["lesson", HOSTILE]
 
 
 def test_secrets_of_large_logs_are_for_scan(bare: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lessons, "MOST_SECRETS_BYTES", 1)
     bare.write(ONE)
-    said = "\n- The log is too large to look for secrets here. `python cli.py scan` does.\n"
-    assert said in bare.doctor().out
+    sentence = "\n- The log is too large to look for secrets here. `python cli.py scan` does.\n"
+    assert sentence in bare.doctor().out
 
 
 def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -> None:
@@ -208,8 +208,8 @@ def test_random_bytes_are_told_in_a_few_lines_and_kept_by_a_repair(bare: Desk) -
     assert (done.code, len(done.lines) < 16) == (1, True)
     assert bare.doctor("--fix", "--yes").code == 0
     [aside] = bare.asides()
-    kept = aside.read_bytes()
-    assert all(line.rstrip(b"\r") in kept for line in data.split(b"\n"))
+    aside_data = aside.read_bytes()
+    assert all(line.rstrip(b"\r") in aside_data for line in data.split(b"\n"))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -241,14 +241,14 @@ def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]
     """The doctor's findings about clients; its exit status follows from them."""
     done = desk.doctor("--json", *options, **variables)
     kinds = ("client_", "team_")
-    told = done.told["findings"]
-    found = [it for it in told if it["kind"].startswith(kinds) and it["severity"] != "ok"]
-    assert (done.code, done.errors) == (int(any(it["severity"] != "note" for it in found)), "")
-    return found
+    rows = done.told["findings"]
+    wrong = [row for row in rows if row["kind"].startswith(kinds) and row["severity"] != "ok"]
+    assert (done.code, done.errors) == (int(any(row["severity"] != "note" for row in wrong)), "")
+    return wrong
 
 
-def kinds_of(found: list[dict[str, Any]]) -> list[str]:
-    return [f"{it['severity']} {it['kind'].partition('_')[2]}" for it in found]
+def kinds_of(findings: list[dict[str, Any]]) -> list[str]:
+    return [f"{finding['severity']} {finding['kind'].partition('_')[2]}" for finding in findings]
 
 
 def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> None:
@@ -290,12 +290,12 @@ def test_a_server_is_asked_on_demand_once_without_key(
     address = f"http://127.0.0.1:{server.server_port}/mcp"
     assert healthy.run("setup", "cursor", "--url", address, "--yes").code == 0
     write(healthy.root / ".mcp.json", f"{address}/")  # the same address
-    asked = {"SENTINEL_MEMORY_KEY": KEY}
-    assert (found_by(healthy, **asked), _Health.asked) == ([], [])
-    told = healthy.doctor("--online", **asked).out
-    assert f"✓ {address} answers" in told and f"{server.server_port}/health" in told
-    assert kinds_of(found_by(healthy, "--online", **asked)) == ["error unwell"]
-    assert kinds_of(found_by(healthy, "--online", **asked)) == ["error silent"]
+    variables = {"SENTINEL_MEMORY_KEY": KEY}
+    assert (found_by(healthy, **variables), _Health.asked) == ([], [])
+    output = healthy.doctor("--online", **variables).out
+    assert f"✓ {address} answers" in output and f"{server.server_port}/health" in output
+    assert kinds_of(found_by(healthy, "--online", **variables)) == ["error unwell"]
+    assert kinds_of(found_by(healthy, "--online", **variables)) == ["error silent"]
     assert _Health.asked == ["/health None"] * 3
 
 
@@ -308,29 +308,29 @@ def test_a_key_is_tried_where_the_users_own_file_sends_it(
     address = f"http://127.0.0.1:{server.server_port}/mcp"
     of_project = healthy.root / ".mcp.json"  # which may be a stranger's
     write(of_project, address)
-    found = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
-    assert (kinds_of(found), _Health.asked) == (["note key_untried"], ["/health None"])
+    findings = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
+    assert (kinds_of(findings), _Health.asked) == (["note key_untried"], ["/health None"])
     _Health.answers.pop(0)
     of_project.unlink()
     write(healthy.home / ".claude.json", address, "Bearer ${TEAM_KEY}")
-    found = found_by(healthy, "--online", TEAM_KEY=KEY)
-    assert kinds_of(found) == said
+    findings = found_by(healthy, "--online", TEAM_KEY=KEY)
+    assert kinds_of(findings) == said
     assert _Health.asked[1:] == ["/health None", f"/health Bearer {KEY}"]
-    assert all(it["facts"]["variable"] == "TEAM_KEY" for it in found)
+    assert all(finding["facts"]["variable"] == "TEAM_KEY" for finding in findings)
     assert KEY not in healthy.doctor("--online", TEAM_KEY=KEY).out
 
 
 def test_a_certificate_that_is_not_trusted_is_told_from_silence(
     healthy: Desk, server: ThreadingHTTPServer, tmp_path: Path
 ) -> None:
-    made = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost")
+    command = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost")
     files = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
-    done = Run.process(*made, "-keyout", files[0], "-out", files[1], "-days", "1")
+    done = Run.process(*command, "-keyout", files[0], "-out", files[1], "-days", "1")
     assert done.code == 0, done.errors
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files[1], files[0])
     server.socket = context.wrap_socket(server.socket, server_side=True)
     write(healthy.root / ".mcp.json", f"https://localhost:{server.server_port}/mcp")
-    told = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
-    assert "does not trust the server's certificate" in told.out and "self-signed" in told.out
-    assert KEY not in told.out and _Health.asked == []
+    done = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
+    assert "does not trust the server's certificate" in done.out and "self-signed" in done.out
+    assert KEY not in done.out and _Health.asked == []

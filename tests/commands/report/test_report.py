@@ -60,10 +60,10 @@ def test_a_file_that_became_utf_16_is_damage(project: Path, report: Command) -> 
     base = written(project, PLAIN)
     text = "\ufeff" + (PLAIN.to_line() + SECRET.to_line()).decode()
     written(project, text.encode("utf-16-le"))
-    told = report(f"{base}..HEAD")
-    assert (told.code, told.errors) == (1, "")
-    assert told.out.startswith("**Memory:** 1 possible secret, 1 damaged line, 1 record removed.\n")
-    assert f"- `{LOG}:1`: the file is UTF-16 and cannot be read\n" in told.out
+    done = report(f"{base}..HEAD")
+    assert (done.code, done.errors) == (1, "")
+    assert done.out.startswith("**Memory:** 1 possible secret, 1 damaged line, 1 record removed.\n")
+    assert f"- `{LOG}:1`: the file is UTF-16 and cannot be read\n" in done.out
 
 
 @pytest.mark.long  # it costs much
@@ -76,9 +76,9 @@ def test_no_field_lets_a_secret_out_in_any_form(field: str, project: Path, repor
     gone = written(project, PLAIN)
     for range in (f"{old}~..{old}", f"{old}..{new}", f"{new}..{gone}", f"{old}~..{gone}"):
         for options in (("--json",), ("--github",)):
-            told = report(range, *options)
-            assert told.code in (0, 1)
-            assert "REDACTED" in told.out or "github-token" in told.out
+            done = report(range, *options)
+            assert done.code in (0, 1)
+            assert "REDACTED" in done.out or "github-token" in done.out
 
 
 # The forms.
@@ -92,13 +92,13 @@ def test_a_list_is_cut_so_that_github_takes_the_report_and_counts_the_others(
     base = written(project, a_record("old"))
     records = (a_record(f"{at}", lesson=f"새 {at} " * words) for at in range(count))
     written(project, *records, SECRET)
-    told = report(f"{base}..HEAD")
-    parts = {it.partition("\n")[0]: it.strip().splitlines() for it in told.out.split("\n### ")}
+    done = report(f"{base}..HEAD")
+    parts = {it.partition("\n")[0]: it.strip().splitlines() for it in done.out.split("\n### ")}
     added = parts["Lessons added"]
-    shown = sum(line.startswith("  - What was missing: ") for line in added)
-    assert least <= shown <= 30
-    assert added[-1] == f"And {count + 1 - shown} more. Use `--json` to see all."
-    assert len(told.out) <= OF_A_COMMENT
+    listed_count = sum(line.startswith("  - What was missing: ") for line in added)
+    assert least <= listed_count <= 30
+    assert added[-1] == f"And {count + 1 - listed_count} more. Use `--json` to see all."
+    assert len(done.out) <= OF_A_COMMENT
     assert any(SECRET.version_id in line for line in parts["Do not merge"])
     assert parts["Figures"][-1] == f"Records: {count + 1}, threshold: 50. Compaction is due."
 
@@ -126,11 +126,11 @@ def test_the_longest_texts_leave_a_report_with_every_part(
     ]
     git_clones.path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
     git_clones.commit(app)
-    told = report(f"{base}..HEAD", "--project", str(app))
-    assert told.code == 1
-    assert len(told.out) <= OF_A_COMMENT
+    done = report(f"{base}..HEAD", "--project", str(app))
+    assert done.code == 1
+    assert len(done.out) <= OF_A_COMMENT
     for key in PARTS.split():
-        assert f"### {sentence(lang, f'report.{key}')}\n" in told.out
+        assert f"### {sentence(lang, f'report.{key}')}\n" in done.out
 
 
 # A page of GitHub, and a runner.
@@ -146,8 +146,8 @@ def test_a_path_is_escaped_or_left_out_where_none_may_stand(project: Path, repor
         "line\nend": "::error title=Damaged memory log::line end/",
         TOKEN: "::error title=Damaged memory log::(a name that contains a secret):1: ",
     }.items():
-        told = report("--github", "--project", str(project / name))
-        assert (told.code, told.errors.startswith(begin)) == (1, True)
+        done = report("--github", "--project", str(project / name))
+        assert (done.code, done.errors.startswith(begin)) == (1, True)
 
 
 # The documents.
@@ -155,8 +155,8 @@ def test_a_path_is_escaped_or_left_out_where_none_may_stand(project: Path, repor
 
 def test_the_document_names_parts_and_keys_as_the_report(project: Path, report: Command) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
-    listed = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
-    assert [part.rstrip(".") for part in listed] == [
+    names = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
+    assert [part.rstrip(".") for part in names] == [
         sentence("en", f"report.{part}") for part in PARTS.split()
     ]
     git_clones.write(project, PLAIN)
@@ -208,8 +208,8 @@ def markdown_tokens(document: str) -> Iterator[Token]:
 
 
 def test_any_text_is_shown_as_code() -> None:
-    for text, shown in table("commands/report_texts")["as code"]:
-        assert code_of(text) == shown
+    for text, expected in table("commands/report_texts")["as code"]:
+        assert code_of(text) == expected
         inline = MARKDOWN.parseInline(code_of(text))[0].children or []
         assert [token.type for token in inline] == ["code_inline"]
 
@@ -242,7 +242,7 @@ def document(one: str, two: str, topic: str) -> str:
     changed = replace(changing, lesson=two, updated=LATER, seen=2)
     moved = replace(plain, id="d" * 16, topic=topic, source_ids=(plain.version_id,))
     logs = {"a": (plain, changing, gone, lost), "b": (odd, principle, changed, moved)}
-    sides = [Side(name, b"".join(it.to_line() for it in log)) for name, log in logs.items()]
+    sides = [Side(name, b"".join(record.to_line() for record in log)) for name, log in logs.items()]
     return report_markdown(Report(Revisions("l", *sides), threshold=50))
 
 
@@ -261,10 +261,10 @@ OUR_PROSE |= {"after: —", "before: —", "—", ""}  # a text of blanks is sho
 @example("::error::x\n##[error]x", "a\n ::stop-commands::b", "##vso[task.x]")
 @example("`@kim`", "```\n# a", "</details>")
 def test_no_text_changes_the_form_of_a_report_or_leaves_it(one: str, two: str, topic: str) -> None:
-    told = document(one, two, "t" + topic)  # a blank topic is none
-    assert {token.type for token in markdown_tokens(told)} <= OURS
-    kinds = [token.type for token in markdown_tokens(told)]
-    assert kinds.count("heading_open") == told.count("\n### ")
-    prose = {re.sub("^: [a-z-]+,", ": hidden-text,", it) for it in prose_of(told)}
+    text = document(one, two, "t" + topic)  # a blank topic is none
+    assert {token.type for token in markdown_tokens(text)} <= OURS
+    kinds = [token.type for token in markdown_tokens(text)]
+    assert kinds.count("heading_open") == text.count("\n### ")
+    prose = {re.sub("^: [a-z-]+,", ": hidden-text,", line) for line in prose_of(text)}
     assert prose <= OUR_PROSE
-    assert not COMMAND.search(told)
+    assert not COMMAND.search(text)

@@ -45,10 +45,10 @@ def sessions(project: Path) -> SessionStore:
 @pytest.fixture
 def room(tmp_path: Path) -> Room:
     """The fragments of the user: one."""
-    made = a_room(tmp_path / "data")
-    with made.engine.writing() as writing:
+    room = a_room(tmp_path / "data")
+    with room.engine.writing() as writing:
         writing.add([a_fragment("redis001")])
-    return made
+    return room
 
 
 @pytest.fixture

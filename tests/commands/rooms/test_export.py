@@ -71,7 +71,7 @@ def take(capsys: pytest.CaptureFixture[str], project: Path) -> Command:
 
 def document(records: list[Record], project: str = "shop", *, now: str = LATER) -> str:
     items: list[Item] = [*map(item_of, records)]
-    return export_markdown(items, project, counts=Counter(it.room for it in items), now=now)
+    return export_markdown(items, project, counts=Counter(item.room for item in items), now=now)
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
@@ -85,7 +85,7 @@ def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
 @pytest.mark.parametrize("count", [1, 200], ids=["at the end", "on the way"])
 @pytest.mark.parametrize(("lang", "said"), ROWS["an_output_that_is_full_is_a_sentence"])
 def test_a_full_output_is_a_sentence(project: Path, lang: str, said: str, count: int) -> None:
-    write(project, *(a_record(f"gap {it}") for it in range(count)))
+    write(project, *(a_record(f"gap {i}") for i in range(count)))
     with open("/dev/full", "wb") as full:
         environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
         done = Run.started("export", environment=environment, stdout=full.fileno())
@@ -121,8 +121,8 @@ def parsed(text: str) -> list[str]:
     structure = []
     for token in reader.parse(text):
         if token.type == "inline":
-            inner = (it.type for it in token.children or ())
-            structure += [it for it in inner if it not in ("text", "softbreak", "hardbreak")]
+            inner = (child.type for child in token.children or ())
+            structure += [kind for kind in inner if kind not in ("text", "softbreak", "hardbreak")]
         elif token.nesting >= 0 and token.type != "paragraph_open":
             structure.append(f"{token.type} {token.tag}{token.level}")
     return structure
@@ -155,16 +155,16 @@ def everywhere(text: str) -> list[Record]:
 @example(everywhere("`@./.env` !`id` `@./.env`"))
 def test_no_text_forges_the_structure_of_a_document_or_names_a_file(found: list[Record]) -> None:
     text = document(found)
-    for shown in (text, document(found, found[0].lesson), "\n".join(lesson_lines(found))):
-        assert ACTIVE.findall(without_code(shown)) == []
+    for document_text in (text, document(found, found[0].lesson), "\n".join(lesson_lines(found))):
+        assert ACTIVE.findall(without_code(document_text)) == []
     topics = {item_of(record).topic for record in found}
-    structure = [it for it in parsed(text) if it not in ("code_inline", "text_special")]
-    headings = [it for it in structure if it.startswith("heading_open")]
+    structure = [kind for kind in parsed(text) if kind not in ("code_inline", "text_special")]
+    headings = [kind for kind in structure if kind.startswith("heading_open")]
     assert headings.count("heading_open h30") == len(topics)
     assert len(headings) == len(topics) + 2
     assert structure.count("list_item_open li1") == len(found)
     allowed = ("heading_open", "bullet_list_open", "list_item_open", "strong_")
-    assert [it for it in structure if not it.startswith(allowed)] == ["html_block 0"]
+    assert [kind for kind in structure if not kind.startswith(allowed)] == ["html_block 0"]
     assert text.endswith(f"\n\n{MARKER}\n")
 
 
@@ -181,16 +181,16 @@ def test_a_reader_of_the_markdown_sees_the_text(text: str) -> None:
 
 
 def test_a_text_is_escaped_no_more_than_needed_and_reads_as_it_was_written() -> None:
-    for text, shown in ROWS["a_text_is_escaped_no_more_than_needed"]:
-        assert (as_heading(text), lesson_lines([a_record(lesson=text)])) == (shown, [f"- {shown}"])
+    for text, line in ROWS["a_text_is_escaped_no_more_than_needed"]:
+        assert (as_heading(text), lesson_lines([a_record(lesson=text)])) == (line, [f"- {line}"])
     text = "Put it into @./.env of me@shop.kr, `@Bean` stays; see #file:a.md, [it](./b), run !`id`"
     [line] = lesson_lines([a_record(lesson=text)])
-    shown = line.removeprefix("- ")
-    assert shown == (
+    line = line.removeprefix("- ")
+    assert line == (
         r"Put it into &#64;./.env of me@shop.kr, `@Bean` stays; see &#35;file:a.md,"
         r" \[it\]\(./b), run !\`id\`"
     )
-    [_, token, *_] = MarkdownIt("commonmark").parse(shown)
+    [_, token, *_] = MarkdownIt("commonmark").parse(line)
     assert "".join(it.content for it in token.children or ()) == text.replace("`@Bean`", "@Bean")
     name = document([], "<b>\n# x\u202e").splitlines()[0]  # of a project
     assert name == r"# Memory of &lt;b> \# x&lt;U+202E>"
@@ -214,12 +214,12 @@ def test_a_file_that_a_block_would_harm_is_left_alone(
 @pytest.mark.long  # it costs much
 @pytest.mark.parametrize("field", ["topic", "lesson", "ask_next_time", "paths"])
 def test_no_marker_in_a_record_keeps_a_line(export: Command, project: Path, field: str) -> None:
-    found = []
+    records = []
     for at, mark in enumerate((END, BEGIN, f"{END}\n{BEGIN}", f"`{END}`", f"``{END}``", MARKER)):
         record = new_record(a_principle(f"rule {at}", ask_next_time="y"), now=NOW)
         value: Any = (mark,) if field == "paths" else f"{mark} {at}"
-        found.append(replace(record, **{field: value}))
-    write(project, *found)
+        records.append(replace(record, **{field: value}))
+    write(project, *records)
     path, before = project / "AGENTS.md", b"# Ours\r\n\r\nlast"
     path.write_bytes(before)
     assert export("--block", "AGENTS.md").code == 0
@@ -241,7 +241,7 @@ def lines_of(*records: Record) -> bytes:
 def read(text: str) -> tuple[list[list[str]], list[str]]:
     """The topics and lessons of a document, and the numbers of its skipped lines."""
     rows, passed = lessons_in_markdown(text, NOW)
-    return [[it.data["topic"], it.data["lesson"]] for it in rows], [it.place for it in passed]
+    return [[row.data["topic"], row.data["lesson"]] for row in rows], [row.place for row in passed]
 
 
 def test_each_document_gives_its_topics_lessons_and_lines() -> None:
@@ -256,7 +256,7 @@ def test_each_document_gives_its_topics_lessons_and_lines() -> None:
     )
     for text, passed in SOURCES["a_text_that_is_no_item_is_told_with_its_line"]:
         assert read(text)[1] == passed
-    none_of(it for it in SOURCES["a_topic_is_short_and_plain"] if topic_of(it[0]) != it[1])
+    none_of(row for row in SOURCES["a_topic_is_short_and_plain"] if topic_of(row[0]) != row[1])
 
 
 @given(st.text(st.sampled_from("#-*>`~|<!= \n\tab1.[]()@_\\가"), max_size=60))
@@ -271,11 +271,11 @@ def test_any_text_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("name", SOURCES["sources"])
 def test_a_source_is_shown_and_saved_as_lessons(take: Command, project: Path, name: str) -> None:
-    lines, shown, lessons = SOURCES["sources"][name]
+    lines, expected_lines, lessons = SOURCES["sources"][name]
     text = "\n".join(lines).replace("TOKEN", TOKEN).replace("LONG", "가" * 342)
     done = take(text, "--yes")
-    assert [line for line in shown if line not in done.lines] == []
-    assert [[it.topic, it.lesson] for it in saved(project)] == lessons
+    assert [line for line in expected_lines if line not in done.lines] == []
+    assert [[record.topic, record.lesson] for record in saved(project)] == lessons
     assert TOKEN not in done.out + path_of(project).read_text(encoding="utf-8")
     assert not set(done.out) & set("\x1b\x9b\u202e")
 
@@ -368,6 +368,6 @@ def test_a_memory_db_is_shown_saved_known(tmp_path: Path, project: Path, command
     done = command("import", "memory.db", "--yes")
     assert done.lines[-2].startswith("Saved: 1.")
     assert "--rooms lessons,fragments`" in done.lines[-1]
-    again = command("import", "memory.db", "--yes")
-    assert "Already here, by id or by what they say: 1." in again.lines
-    assert TOKEN not in dry.out + done.out + again.out
+    repeat = command("import", "memory.db", "--yes")
+    assert "Already here, by id or by what they say: 1." in repeat.lines
+    assert TOKEN not in dry.out + done.out + repeat.out

@@ -58,7 +58,7 @@ def opened(root: Path) -> Memory:
 
 
 def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must() -> None:
-    items = [item_of(it) for it in (VAT, REFUND)]
+    items = [item_of(record) for record in (VAT, REFUND)]
     for width in (40, 60, 80, 200):
         plain = table_lines(items, Screen(width=width), "tax 환불")
         coloured = table_lines(items, Screen(width=width, colours=True), "tax 환불")
@@ -67,21 +67,21 @@ def test_colours_change_nothing_but_the_colour_and_an_id_is_as_long_as_it_must()
     assert coloured[2].count("\x1b[33m환불\x1b[0m") == 3  # its topic, and twice in its text
     assert "\x1b[33m" not in coloured[1].partition("payment")[0]
     twins = [replace(VAT, id=VAT.id[:8] + digit * 8) for digit in "01"]  # with longer ids
-    shown = table_lines([*map(item_of, twins)], Screen(width=80))
-    assert [line.split()[0] for line in shown[1:]] == [it.id for it in twins]
+    lines = table_lines([*map(item_of, twins)], Screen(width=80))
+    assert [line.split()[0] for line in lines[1:]] == [item.id for item in twins]
     wide = table_lines([item_of(replace(VAT, id="가" * 16))], Screen(width=20))
     assert wide[0].startswith("  가가가…  ")
 
 
 @pytest.mark.long  # it measures time
 def test_a_short_list_reads_few_of_many_sessions(project: Path, command: Command) -> None:
-    made = [a_session(at, updated_at=OLD) for at in range(1, 5_001)]
-    keep(open_sessions(project, SETTINGS), [(it, []) for it in made])
+    many = [a_session(at, updated_at=OLD) for at in range(1, 5_001)]
+    keep(open_sessions(project, SETTINGS), [(session, []) for session in many])
 
     def took(limit: int) -> float:
         began = time.process_time()
-        shown = command("list", "--room", "sessions", "--limit", f"{limit}").out
-        assert f"#{5_001 - limit} " in shown and f"{limit:,} of 5,000" in shown
+        text = command("list", "--room", "sessions", "--limit", f"{limit}").out
+        assert f"#{5_001 - limit} " in text and f"{limit:,} of 5,000" in text
         return time.process_time() - began
 
     took(1)  # the first one loads modules
@@ -118,10 +118,10 @@ def test_a_list_reads_only_the_beginning_of_a_text_that_no_save_takes() -> None:
 
 def test_since_counts_back_from_now(command: Command, project: Path) -> None:
     moments = {gap: datetime.now(UTC) - timedelta(hours=hours) for gap, hours in AGES_H.items()}
-    write(project, *(a_record(gap, now=it.isoformat()) for gap, it in moments.items()))
+    write(project, *(a_record(gap, now=moment.isoformat()) for gap, moment in moments.items()))
     for since, count in SINCE.items():
-        found = command("list", "--since", since, "--json").told["lessons"]["items"]
-        assert [it["missing_context"] for it in found] == list(AGES_H)[:count], since
+        items = command("list", "--since", since, "--json").told["lessons"]["items"]
+        assert [item["missing_context"] for item in items] == list(AGES_H)[:count], since
 
 
 DEFAULT_PLACE = ".local/share/sentinel-memory/memory.db"
@@ -205,10 +205,10 @@ def test_a_text_that_a_hand_put_into_a_room_is_shown_without_controls_and_secret
     for words in SHOWING:
         for more in [()] if words.startswith(("forget", "restore")) else [(), ("--json",)]:
             done = command(*words.split(), *more)
-            said = done.out + done.errors
-            assert said and TOKEN not in said, words
-            assert not set(BAD_SIGNS) & set(said), words
-            assert more or "##vso[" not in said, words
+            output = done.out + done.errors
+            assert output and TOKEN not in output, words
+            assert not set(BAD_SIGNS) & set(output), words
+            assert more or "##vso[" not in output, words
             assert done.code == ("\x1b" in words and not words.startswith("list")), words
 
 
@@ -237,7 +237,7 @@ def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restore
         done = command(*words)
         expected = stayed if lesson == "one" else first.id
         assert (done.code, expected in done.errors) == (1, True)
-        assert [it.lesson for it in store.read_all()] == [lesson]
+        assert [record.lesson for record in store.read_all()] == [lesson]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -255,16 +255,16 @@ def test_the_version_that_was_shown_is_forgotten(
         "fragments": amend,
     }
     [room] = rooms_of(opened(project), [name])
-    shown = room.find_by_name(NAMES[name])
+    items = room.find_by_name(NAMES[name])
     changes[name]()
-    done = room.forget(shown, hard=False)
-    assert [it.id for it in done.changed_items] == [shown[0].id]
+    done = room.forget(items, hard=False)
+    assert [item.id for item in done.changed_items] == [items[0].id]
     now = room.find_by_name(NAMES[name])
-    assert now[0].version != shown[0].version
+    assert now[0].version != items[0].version
     with three.engine.writing() as writing:  # to recall a fragment does not change it
         writing.set_fields([1], {"access_count": 5, "tier": "warm"})
     assert room.forget(now, hard=False).changed_items == []
-    assert room.forget(shown, hard=False).changed_items == shown  # it is gone already
+    assert room.forget(items, hard=False).changed_items == items  # it is gone already
 
 
 # sessions
@@ -316,16 +316,16 @@ def test_a_repository_cannot_share_by_a_file_it_carries(project: Path, state: Pa
 
 
 def test_a_renaming_that_would_join_or_hide_a_record_is_refused(project: Path) -> None:
-    one, two = a_record("one"), a_record("two")
-    there, taken = a_record(topic="billing"), a_record("ing gap", topic="bill")
-    write(project, there, one, two, taken, VAT, a_record(" gap"))
+    pair = a_record("one"), a_record("two")
+    other, billed = a_record(topic="billing"), a_record("ing gap", topic="bill")
+    write(project, other, *pair, billed, VAT, a_record(" gap"))
     before, store = path_of(project).read_bytes(), store_of(project)
     gap, spaced = VAT.missing_context, a_record(" gap")
-    moved = {it.version_id: replace(it, topic="x", missing_context=gap) for it in (one, two)}
+    moved = {record.version_id: replace(record, topic="x", missing_context=gap) for record in pair}
     for key, changed in (
         ("same_gap", {VAT.version_id: replace(VAT, topic="billing")}),
         ("same_gap", moved),
-        ("record_changed", {f"{one.id}@000000": replace(one, topic="x")}),
+        ("record_changed", {f"{pair[0].id}@000000": replace(pair[0], topic="x")}),
         ("id_collision", {spaced.version_id: replace(spaced, topic="billing")}),
     ):
         with raised(RefusedError, key):
@@ -352,8 +352,8 @@ def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
 @pytest.mark.long  # it costs much
 def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk) -> None:
     desk.write(a_record("gap", topic="node"), a_record("other gap", topic="ci"))
-    known = "Which node CI has\nUse 22\n"  # names a topic that there is
-    done = Run.at_terminal("add", answer=f"{known}y\n", **desk.place())
+    answer = "Which node CI has\nUse 22\n"  # names a topic that there is
+    done = Run.at_terminal("add", answer=f"{answer}y\n", **desk.place())
     assert (done.code, done.errors) == (0, "")
     record = MemoryStore(desk.log).read().records[-1]
     assert (record.topic, record.missing_context) == ("node", "Which node CI has")
@@ -363,8 +363,8 @@ def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk)
     assert (done.code, desk.files()) == (1, before)
     assert "(so far: " in done.out
     assert done.errors.startswith("lesson: 1,026 bytes")
-    again = f"python cli.py add --topic=build --missing='What?' --lesson='{'가' * 342}'"
-    assert done.errors.splitlines()[-1].endswith(again)
+    retyped = f"python cli.py add --topic=build --missing='What?' --lesson='{'가' * 342}'"
+    assert done.errors.splitlines()[-1].endswith(retyped)
     done = Run.at_terminal("add", answer="\n", **desk.place())
     assert (done.code, desk.files()) == (1, before)
     assert done.errors.startswith("The answer is blank. Nothing was saved.")
@@ -402,13 +402,13 @@ NOTES = read_stories(ROOT / "tests/data/commands/fourth_room.txt")
 
 @pytest.mark.parametrize("story", NOTES, ids=lambda story: story.name)
 def test_a_fourth_room(story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    beside = str(ROOT / "tests/commands/rooms/notes_room")
-    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, beside])
+    folder = str(ROOT / "tests/commands/rooms/notes_room")
+    monkeypatch.setattr(rooms, "__path__", [*rooms.__path__, folder])
     for name in ("shop", "home"):
         (tmp_path / name).mkdir()
     calls_no_tool: Any = None
     try:
         held(story, tmp_path / "shop", tmp_path / "home", calls_no_tool)
     finally:
-        for name in [it for it in sys.modules if it.startswith("rooms.notes")]:
+        for name in [name for name in sys.modules if name.startswith("rooms.notes")]:
             del sys.modules[name]

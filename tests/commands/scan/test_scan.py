@@ -44,8 +44,8 @@ def test_only_a_line_feed_ends_a_line_and_standard_input_is_named_so(
     text = f"one\r\ntwo\x0c\u2028\x85\x0b three\n{TOKEN}\r\nfour {TOKEN}".encode()
     (project / "a.txt").write_bytes(text)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(text)))
-    for name, shown in (("a.txt", "a.txt"), ("-", "<stdin>")):
-        lines = [f"{shown}:{line}: github-token" for line in (3, 4)]
+    for name, printed in (("a.txt", "a.txt"), ("-", "<stdin>")):
+        lines = [f"{printed}:{line}: github-token" for line in (3, 4)]
         assert scan(name).lines == [*lines, "Secrets: 2, warnings: 0, files: 1."]
     monkeypatch.setattr("sys.stdin", None)
     assert scan("-").errors == "<stdin>: cannot be read (closed)\n"
@@ -69,9 +69,9 @@ def test_a_file_that_nobody_may_read_is_said(project: Path) -> None:
     for name in ("a.txt", "closed.txt"):
         (project / name).write_text(TOKEN, encoding="utf-8")
     (project / "closed.txt").chmod(0)
-    found = Run.started("scan", "closed.txt", "a.txt")
-    assert (found.code, found.lines[0]) == (2, "a.txt:1: github-token")
-    assert found.errors == "closed.txt: cannot be read (Permission denied)\n"
+    done = Run.started("scan", "closed.txt", "a.txt")
+    assert (done.code, done.lines[0]) == (2, "a.txt:1: github-token")
+    assert done.errors == "closed.txt: cannot be read (Permission denied)\n"
     assert Run.started("scan", "closed.txt").code == 2
     (project / "shut").mkdir()
     (project / "shut/a.txt").write_text("fine", encoding="utf-8")
@@ -79,20 +79,20 @@ def test_a_file_that_nobody_may_read_is_said(project: Path) -> None:
     git_clones.git(project, "add", "shut")  # a tracked file in a folder without rights
     (project / "shut").chmod(0)
     try:
-        found = Run.started("scan", ".")
+        done = Run.started("scan", ".")
     finally:
         (project / "shut").chmod(0o755)
-    assert (found.code, found.lines[0]) == (2, "Secrets: 0, warnings: 0, files: 0.")
-    assert found.errors == "shut/a.txt: cannot be read (Permission denied)\n"
+    assert (done.code, done.lines[0]) == (2, "Secrets: 0, warnings: 0, files: 0.")
+    assert done.errors == "shut/a.txt: cannot be read (Permission denied)\n"
     git_clones.write(project, BAD)  # in a checkout that is only read
     git_clones.path_of(project).parent.chmod(0o555)
     try:
         assert Run.started("scan").code == 1
-        found = Run.started("scan", "--redact", "--yes")
+        done = Run.started("scan", "--redact", "--yes")
     finally:
         git_clones.path_of(project).parent.chmod(0o755)
-    assert (found.code, found.out) == (2, "")
-    assert "could not be written (Permission denied)" in found.errors
+    assert (done.code, done.out) == (2, "")
+    assert "could not be written (Permission denied)" in done.errors
     assert git_clones.path_of(project).read_bytes() == BAD.to_line()
 
 
@@ -100,13 +100,13 @@ def test_a_file_that_nobody_may_read_is_said(project: Path) -> None:
 def test_it_runs_with_the_standard_library_alone(project: Path) -> None:
     alone = partial(Run.started, "scan", options=["-S", "-E", "-s"])
     (project / "a.txt").write_text(TOKEN, encoding="utf-8")
-    found = alone("a.txt")
-    assert found == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
+    done = alone("a.txt")
+    assert done == Run(1, "a.txt:1: github-token\nSecrets: 1, warnings: 0, files: 1.\n", "")
     git_clones.write(project, BAD)
     assert alone("--project", str(project)).code == 1
     git_clones.git(project, "init", "--quiet")
-    told = Run.started("report", options=["-S", "-E", "-s"])
-    assert (told.code, told.out.partition(",")[0]) == (1, "**Memory:** 1 possible secret")
+    done = Run.started("report", options=["-S", "-E", "-s"])
+    assert (done.code, done.out.partition(",")[0]) == (1, "**Memory:** 1 possible secret")
     done = alone("--redact", "-y", "--project", str(project))
     assert (done.code, done.out) == (2, "") and "no fastmcp, filelock" in done.errors
     assert git_clones.path_of(project).read_bytes() == BAD.to_line()
@@ -147,8 +147,8 @@ def test_a_log_is_never_too_large_but_a_line_that_is_not_looked_at_is_a_failure(
     git_clones.git(project, "init", "--quiet")
     git_clones.commit(project)
     for arguments in ([], [LOG], ["--history"]):
-        found = scan(*arguments)
-        assert (found.code, "line 1: only its first 1,000 bytes" in found.errors) == (2, True)
+        done = scan(*arguments)
+        assert (done.code, "line 1: only its first 1,000 bytes" in done.errors) == (2, True)
 
 
 # The hooks of pre-commit, and the documents.
@@ -164,15 +164,15 @@ def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
     assert re.findall(r"      - id: (sentinel-.+)", text) == [*hooks]
     assert re.findall(r"^- `(sentinel-[a-z-]+)`", text, re.M) == [*hooks]
     assert re.findall(r"^- (\d): ", text, re.M) == ["0", "1", "2"]
-    assert [*hooks] == [f"sentinel-memory-{it}" for it in ("scan", "scan-all", "report")]
+    assert [*hooks] == [f"sentinel-memory-{kind}" for kind in ("scan", "scan-all", "report")]
     assert {keys["language"] for keys in hooks.values()} == {"python"}
     scan, scan_all, report = hooks.values()
     assert scan["entry"] == scan_all["entry"] == "sentinel-memory scan"
     assert (report["pass_filenames"], report["verbose"]) == ("false", "true")
     paths = (LOG, f"app/{LOG}", "x.context/a.jsonl")
     for keys in (scan, report):
-        found = [path for path in paths if re.search(keys["files"], path)]
-        assert found == [LOG, f"app/{LOG}"]
+        matches = [path for path in paths if re.search(keys["files"], path)]
+        assert matches == [LOG, f"app/{LOG}"]
     _, *options = shlex.split(report["entry"])
     cli = (sys.executable, str(ROOT / "cli.py"))
     added = "**Memory:** 1 lesson added."
@@ -184,18 +184,18 @@ def test_a_commit_with_a_secret_is_refused_by_each_hook(project: Path) -> None:
     git_clones.git(project, "init", "--quiet")
     path = project / ".git" / "hooks" / "pre-commit"
     path.parent.mkdir(exist_ok=True)
-    for script, (told, refusal) in scripts.items():
+    for script, (output, refusal) in scripts.items():
         path.write_text(f'#!/bin/sh\nPATH="{Path(sys.executable).parent}:$PATH"\n{script}\n')
         path.chmod(0o755)
         git_clones.write(project, SAFE)
         git_clones.git(project, "add", "--all")
         done = git_clones.run_git(project, "commit", "--allow-empty", "--message", "good")
-        assert (done.returncode, told in done.stdout + done.stderr) == (0, True)
+        assert (done.returncode, output in done.stdout + done.stderr) == (0, True)
         git_clones.write(project, SAFE, BAD)
-        for how in (["--all"], [LOG]):  # git gives the hook an index of its own
-            refused = git_clones.run_git(project, "commit", "--message", "bad", *how)
-            said = refused.stdout + refused.stderr
-            assert (refused.returncode != 0, refusal in said, TOKEN in said) == (True, True, False)
+        for words in (["--all"], [LOG]):  # git gives the hook an index of its own
+            refused = git_clones.run_git(project, "commit", "--message", "bad", *words)
+            text = refused.stdout + refused.stderr
+            assert (refused.returncode != 0, refusal in text, TOKEN in text) == (True, True, False)
     assert git_clones.git(project, "log", "--format=%s").split() == ["good"] * len(scripts)
 
 
@@ -242,9 +242,9 @@ def test_a_file_is_looked_at_in_every_encoding(
     data = FILES[kind]
     git_clones.write(project, data)
     for arguments in ([], [LOG], ["."], ["--json"]):
-        found = scan(*arguments)
-        assert (found.code, found.errors) == (1, ""), arguments
-        assert "github-token" in found.out
+        done = scan(*arguments)
+        assert (done.code, done.errors) == (1, ""), arguments
+        assert "github-token" in done.out
     (project / "notes.txt").write_bytes(data)
     if kind != "UTF-32":  # git and editors take it for binary, too
         assert scan("notes.txt").code == 1
@@ -261,13 +261,13 @@ def test_the_history_and_a_report_are_looked_at_in_every_encoding(
     for version in (FIRST, FILES[kind]):
         git_clones.write(project, version)
         git_clones.commit(project)
-    told = Run.of(capsys, "report", "HEAD~1..HEAD")
-    assert (told.code, "github-token" in told.out) == (1, True)
+    done = Run.of(capsys, "report", "HEAD~1..HEAD")
+    assert (done.code, "github-token" in done.out) == (1, True)
     git_clones.write(project, FIRST)
     git_clones.commit(project)
     assert scan().code == 0
-    found = scan("--history")
-    assert (found.code, f" {LOG}:" in found.out) == (1, True)
+    history = scan("--history")
+    assert (history.code, f" {LOG}:" in history.out) == (1, True)
 
 
 def test_a_mark_before_utf_8_takes_no_record_and_no_secret(scan: Command, project: Path) -> None:
@@ -286,15 +286,15 @@ def test_a_mark_before_utf_8_takes_no_record_and_no_secret(scan: Command, projec
 def test_a_log_that_begins_like_utf_16_is_named_and_not_clean(scan: Command, project: Path) -> None:
     for kind, finding in ROWS["a_log_that_begins_like_utf_16_is_named_and_let_be"]:
         data = FILES[kind]
-        found = examine(MemoryLog.parse(data), now=NOW)
-        assert [(it.kind, it.fixable) for it in found] == [(finding, False)]
+        findings = examine(MemoryLog.parse(data), now=NOW)
+        assert [(item.kind, item.fixable) for item in findings] == [(finding, False)]
         assert repair(data).data == data
     assert MemoryLog.parse(FILES["FF FE, a NUL and UTF-8"]).records == [FIRST, BAD]
     for encoding in ("utf-16", "utf-16-le", "utf-16-be"):  # without a secret
         git_clones.write(project, FIRST.to_line().decode().encode(encoding))
         done = scan()
-        said = f"{LOG}: cannot be read (it begins like UTF-16, and the memory is UTF-8"
-        assert (done.code, done.errors[: len(said)]) == (2, said)
+        sentence = f"{LOG}: cannot be read (it begins like UTF-16, and the memory is UTF-8"
+        assert (done.code, done.errors[: len(sentence)]) == (2, sentence)
         assert (scan(LOG).code, scan("--redact", "--yes").code) == (2, 2)
 
 

@@ -49,8 +49,8 @@ def held(request: pytest.FixtureRequest, desk: Desk, tmp_path: Path) -> Held:
         act(store, session, f"export TOKEN={TOKEN}")
         saved(store, "Add a basket")
         store.database.close()
-        shown = ".context/sessions/history.db"
-        return Held(desk, "sessions", "sessions", store.path, shown, "#2")
+        printed = ".context/sessions/history.db"
+        return Held(desk, "sessions", "sessions", store.path, printed, "#2")
     engine = SqliteEngine(tmp_path / "kept" / "memory.db", timeout_s=5)
     with engine.writing() as writing:
         for id_, content in (("aaaa", "Fix the login"), ("bbbb", f"Rotate {TOKEN}")):
@@ -108,8 +108,8 @@ def raw(dsn: str, statement: str, **values: str) -> str:
 
 def scan(desk: Desk, dsn: str, *options: str, **variables: str) -> Run:
     """With all rights of whoever runs the tests: the server's socket is in a folder of its own."""
-    given = {"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}
-    done = Run.placed("scan", *options, **desk.place(**given), is_bound=False)
+    place = {"SENTINEL_MEMORY_FRAGMENTS": dsn, **variables}
+    done = Run.placed("scan", *options, **desk.place(**place), is_bound=False)
     assert TOKEN not in done.out + done.errors
     return done
 
@@ -124,12 +124,12 @@ def test_secrets_of_all_agents_of_a_server_are_removed(desk: Desk, team_server: 
     raw(dsn, RAW, text=f"Rotate {TOKEN}", token=TOKEN)
     before, name = raw(dsn, WORDS), a_server(dsn).name
     place = "the fragments (on the server, of all agents)"
-    lines = {f"{name}: github-token in fragment {it}" for it in ("amended", "raw")}
-    found = scan(desk, dsn)
-    assert found.code == 1
-    assert lines | {f"Places with secrets among {place}: 2."} <= {*found.lines}
-    told = scan(desk, dsn, "--json").told["fragments"]
-    assert [it["fragment"] for it in told] == ["amended", "raw"]
+    lines = {f"{name}: github-token in fragment {id_}" for id_ in ("amended", "raw")}
+    done = scan(desk, dsn)
+    assert done.code == 1
+    assert lines | {f"Places with secrets among {place}: 2."} <= {*done.lines}
+    rows = scan(desk, dsn, "--json").told["fragments"]
+    assert [row["fragment"] for row in rows] == ["amended", "raw"]
     korean = scan(desk, dsn, SENTINEL_MEMORY_LANG="ko")
     assert "조각(서버에 있는 모든 에이전트의 것)에서 비밀 값이 있는 곳 2군데." in korean.lines
     assert "on the server, of all agents" in scan(desk, dsn, "--redact", "--dry-run").out

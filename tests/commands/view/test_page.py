@@ -79,7 +79,7 @@ def page_of(*items: Item, lang: Language = "en", project: str = "shop") -> Docum
 
 def test_the_page_allows_itself_its_own_style_and_script_and_nothing_else() -> None:
     page = page_of(an_item(HOSTILE))
-    [policy] = [it["content"] for _, it in page.elements if "http-equiv" in it]
+    [policy] = [attrs["content"] for _, attrs in page.elements if "http-equiv" in attrs]
     hashes = [
         f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
         for text in (page.texts("style")[0], page.texts("script")[1])
@@ -89,7 +89,7 @@ def test_the_page_allows_itself_its_own_style_and_script_and_nothing_else() -> N
         " base-uri 'none'; form-action 'none'"
     )
     names = {name for _, attributes in page.elements for name in attributes}
-    assert not {it for it in names if it in ("src", "href", "style") or it.startswith("on")}
+    assert not {name for name in names if name in ("src", "href", "style") or name.startswith("on")}
 
 
 SHAPE = [tag for tag, _ in page_of().elements]
@@ -142,7 +142,7 @@ def test_lines_that_are_no_records_are_said_and_of_very_many_items_the_newest_ar
     monkeypatch.setattr(view, "MOST_ITEMS", 2)
     desk.write(*[a_record(f"gap {at}", now=f"2026-03-0{at}T09:00:00+00:00") for at in (1, 3, 2)])
     data = Document(desk.run("view", "-o", "-").out).data
-    assert [it["date"] for it in data["items"]] == ["2026-03-03", "2026-03-02"]
+    assert [item["date"] for item in data["items"]] == ["2026-03-03", "2026-03-02"]
     assert data["notes"] == [
         "Shown of lessons: the newest 2 of 3."
         " `sentinel-memory list --room lessons` lists the others."
@@ -161,6 +161,6 @@ def test_no_secret_that_a_hand_put_into_a_room_is_on_the_page(desk: Desk, tmp_pa
     keep_fragments(tmp_path / "own.db", fragments).close()
     where = {"SENTINEL_MEMORY_FRAGMENTS": str(tmp_path / "own.db")}
     rooms = ("lessons", "sessions", "fragments")
-    told = desk.run("view", "-o", "-", *[f"--room={room}" for room in rooms], **where)
-    assert {it["room"] for it in Document(told.out).data["items"]} == {*rooms}
-    assert TOKEN not in told.out
+    done = desk.run("view", "-o", "-", *[f"--room={room}" for room in rooms], **where)
+    assert {item["room"] for item in Document(done.out).data["items"]} == {*rooms}
+    assert TOKEN not in done.out

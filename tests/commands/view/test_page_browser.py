@@ -66,8 +66,8 @@ class Shown(Browser):
     def focused(self) -> str | None:
         """The text of the item that has the focus."""
         script = "return document.activeElement.querySelector(arguments[0])?.textContent"
-        found: str | None = self.js(script, FIRST)
-        return found
+        text: str | None = self.js(script, FIRST)
+        return text
 
 
 @pytest.fixture(scope="module")
