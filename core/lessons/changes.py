@@ -80,12 +80,12 @@ def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now:
     selection = select_records(log, source_ids, kept_id=record_id)
     selection = replace(selection, earlier_versions=(tuple(versions.values()),))
     if stored_record:
-        ask = draft.ask_next_time
+        question = draft.ask_next_time
         record = replace(  # a colleague's clock may be ahead of ours
             stored_record,
             missing_context=draft.missing_context or stored_record.missing_context,
             lesson=draft.lesson,
-            ask_next_time=stored_record.ask_next_time if ask is None else ask,
+            ask_next_time=stored_record.ask_next_time if question is None else question,
             paths=stored_record.paths if draft.paths is None else tuple(draft.paths),
             when=stored_record.when if draft.when is None else tuple(draft.when),
             updated=max(now, stored_record.updated or stored_record.created, key=seconds_of),
