@@ -64,10 +64,8 @@ class Person:
 
     def focus(self) -> str:
         """The element that has the focus: its id, or a button's value."""
-        found: str = self.browser.js(
-            "const it = document.activeElement; return it.id || it.value || it.tagName"
-        )
-        return found
+        script = "const it = document.activeElement; return it.id || it.value || it.tagName"
+        return str(self.browser.js(script))
 
 
 @pytest.fixture

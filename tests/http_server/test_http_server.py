@@ -224,9 +224,8 @@ def test_progress_comes_in_the_stream_of_its_answer_where_it_can_be_taken(
     assert [it["params"]["progress"] for it in told] == list(range(1, len(STEPS) + 1))
     assert {it["params"]["progressToken"] for it in told} == {"p-1"}
     assert last["id"] == 9 and not last["result"].get("isError")
-    status, headers, answer = server.ask(
-        "POST", "/mcp", body, headers={"Accept": "application/json"}
-    )
+    as_json = {"Accept": "application/json"}
+    status, headers, answer = server.ask("POST", "/mcp", body, headers=as_json)
     assert status == 200 and headers["content-type"] == "application/json"
     assert json.loads(answer)["id"] == 9
 
@@ -364,9 +363,8 @@ def served(
     secrets = {f"agent{it}": known.add(f"key{it}", f"agent{it}") for it in range(keys)}
     access = Access(papers, known, url=options.get("url") or URL)
     given: dict[str, Any] = {"tools": frozenset([tool]), "papers": papers, "auth": access}
-    service = Service(
-        server=server, version="1", checks={"engine": check} if check else {}, **given
-    )
+    given["checks"] = {"engine": check} if check else {}
+    service = Service(server=server, version="1", **given)
     app, calls = assemble(service, Options(port=8000, **options))
     headers = {"Accept": "application/json, text/event-stream"}
     with TestClient(app, base_url=URL, headers=headers) as client:

@@ -35,9 +35,8 @@ def test_the_names_of_the_specification_work_and_each_process_has_its_log(tmp_pa
         HttpServer(tmp_path / "one", key="", environment=given) as one,
         HttpServer(tmp_path / "two", key="", environment=given) as two,
     ):
-        assert {it.name for it in log.iterdir()} == {
-            f"sentinel-memory-{it.port}.log" for it in (one, two)
-        }
+        names = {f"sentinel-memory-{server.port}.log" for server in (one, two)}
+        assert {it.name for it in log.iterdir()} == names
         assert one.ask("POST", "/mcp", {})[0] == 401
         claimed = [{"X-Forwarded-For": f"203.0.113.{it}"} for it in range(21)]  # without a proxy
         assert [one.ask("GET", "/mcp", key="x", headers=it)[0] for it in claimed][-1] == 429

@@ -254,11 +254,8 @@ def test_health_says_which_of_postgresql_and_redis_is_gone_and_strangers_learn_n
 ) -> None:
     with postgres() as database, valkey() as redis:
         dsn = database.dsn(database.new_database())
-        environment = {
-            PLACE: dsn,
-            "SENTINEL_MEMORY_REDIS": redis.address,
-            "DB_CONN_TIMEOUT_MS": "1000",
-        }
+        environment = {PLACE: dsn, "SENTINEL_MEMORY_REDIS": redis.address}
+        environment["DB_CONN_TIMEOUT_MS"] = "1000"
         with HttpServer(tmp_path, environment=environment) as server:
             server.tool("remember", content=NODE, topic="shop")
             well, key = {"papers": "ok", "engine": "ok", "redis": "ok"}, keys_at(dsn)["alice"]

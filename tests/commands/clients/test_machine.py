@@ -91,11 +91,8 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
         bench.put({file: {"mcpServers": {TEAM_ENTRY: entry, "x": {"url": "y"}}}})
     teams = team_entries(bench.machine)
     found = [(it.client.key, it.url, it.variable, it.has_key) for it in teams]
-    assert found == [
-        ("cursor", url, "MINE", False),
-        ("claude-code", url, "", True),
-        ("gemini", url, "", False),
-    ]
+    of_files = [("claude-code", url, "", True), ("gemini", url, "", False)]
+    assert found == [("cursor", url, "MINE", False), *of_files]
 
 
 @pytest.mark.parametrize("row", ROWS["unreadable"])

@@ -26,7 +26,7 @@ from tests.support.costly import enough, one_in
 from tests.support.documents import blocks, text_of
 from tests.support.faults import tree
 from tests.support.sentences import LANGUAGES, sentence
-from tests.support.tables import table
+from tests.support.tables import table, with_tuples
 
 ROWS, LIVES = table("commands/plan"), table("commands/setup_lives")
 KEYS = [client.key for client in CLIENTS]
@@ -144,9 +144,7 @@ class Life:
         assert found == value
 
     def _job(self, asked: Any) -> dict[str, Any]:
-        job: dict[str, Any] = {
-            key: tuple(it) if isinstance(it, list) else it for key, it in (asked or {}).items()
-        }
+        job: dict[str, Any] = with_tuples(asked or {})
         if tree := job.get("tree"):
             exclude = self._bench.root / ".git/info/exclude"
             tracked = frozenset(tree.get("tracked", ()))

@@ -120,10 +120,8 @@ def test_the_longest_texts_leave_a_report_with_every_part(
     git_clones.compact("a sum", "two", "three")(app)
     store.delete_by_ids(git_clones.tokens_of(app, "four"))
     data, huge = git_clones.path_of(app).read_bytes(), ORDER + "긴 글 " * 2_000
-    lines = [
-        replace(a_record(f"{at} {TOKEN}"), lesson=huge, topic="t" * 5_000).to_line()
-        for at in range(3)
-    ]
+    records = [a_record(f"{at} {TOKEN}") for at in range(3)]
+    lines = [replace(it, lesson=huge, topic="t" * 5_000).to_line() for it in records]
     git_clones.path_of(app).write_bytes(data + b"".join(lines) + b"torn\n")
     git_clones.commit(app)
     done = report(f"{base}..HEAD", "--project", str(app))
@@ -156,9 +154,8 @@ def test_a_path_is_escaped_or_left_out_where_none_may_stand(project: Path, repor
 def test_the_document_names_parts_and_keys_as_the_report(project: Path, report: Command) -> None:
     text = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     names = re.findall(r"\*\*([^*]+)\*\*", "\n".join(re.findall(r"^\d\. .+$", text, re.M)))
-    assert [part.rstrip(".") for part in names] == [
-        sentence("en", f"report.{part}") for part in PARTS.split()
-    ]
+    parts = [sentence("en", f"report.{part}") for part in PARTS.split()]
+    assert [part.rstrip(".") for part in names] == parts
     git_clones.write(project, PLAIN)
     table = text.partition("## 7. ")[2]
     rows = " ".join(re.findall(r"^- (`[^:]*):", table, re.M))
@@ -218,11 +215,10 @@ def test_any_text_is_shown_as_code() -> None:
 @example("\\`a` <b>`")
 def test_every_word_of_a_text_is_there_to_be_read(text: str) -> None:
     [token] = MARKDOWN.parseInline(code_of(text))[0].children or []
-    lines = map(printable_text, re.split("\r\n|[\n\r\u2028\u2029]", text))
+    lines = "".join(map(printable_text, re.split("\r\n|[\n\r\u2028\u2029]", text)))
     # With any blanks between and around code.
-    assert token.content == "—" or "".join(token.content.split()) == (
-        "".join("".join(lines).split())
-    )
+    code = "".join(token.content.split())
+    assert code == "—" or code == "".join(lines.split())
 
 
 @pytest.mark.long  # it costs much

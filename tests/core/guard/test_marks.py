@@ -90,9 +90,8 @@ def test_a_lesson_is_not_marked_a_hard_one_rarely_and_other_orders_as_often_as_m
 
 def half(kind: str, *, unseen: bool) -> list[str]:
     """Every second line of a kind in both languages, with its escapes resolved."""
-    lines = [
-        line for it in (kind, f"Korean {kind}") for line in IMPERATIVES[it][1 if unseen else 0 :: 2]
-    ]
+    both = (IMPERATIVES[kind], IMPERATIVES[f"Korean {kind}"])
+    lines = [line for every in both for line in every[int(unseen) :: 2]]
     return [it.replace("\\u200b", "\u200b").replace("\\n", "\n") for it in lines]
 
 
@@ -307,11 +306,8 @@ def test_a_character_that_is_unseen_or_read_otherwise_is_known_and_spelled_out()
         category, is_known = unicodedata.category(char), bool(known.match(char))
         if category in ("Cc", "Cf", "Co") and char not in seen and not is_known:
             faults.append(("not known", hex(ord(char))))
-        if (
-            category[0] in "LMNPSZ"
-            and char not in hidden
-            and reveal_hidden(f"a{char}b") != f"a{char}b"
-        ):
+        text = f"a{char}b"
+        if category[0] in "LMNPSZ" and char not in hidden and reveal_hidden(text) != text:
             faults.append(("seen", hex(ord(char))))
         if bool(left_out.match(char)) != (is_known and char != "\x1b"):  # it begins a colour
             faults.append(("left out", hex(ord(char))))
@@ -327,9 +323,8 @@ def test_a_character_that_is_unseen_or_read_otherwise_is_known_and_spelled_out()
     others = "b".join(char for char in chars if not characters.may_hide(char))
     runs = shape("hidden", "characters").finditer(others)
     none_of(hex(ord(found[1][0])) for found in runs if found[1])
-    spelled_chars = {
-        char for char in chars if characters.reveal_hidden(f"a{char * 2}b") != f"a{char * 2}b"
-    }
+    texts = {char: f"a{char * 2}b" for char in chars}
+    spelled_chars = {char for char, it in texts.items() if characters.reveal_hidden(it) != it}
     assert {char for char in chars if characters.may_hide(char)} == spelled_chars
     assert re.compile(f"[{characters.HIDDEN_CLASS}]").search("a b") is None
 

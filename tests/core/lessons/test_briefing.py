@@ -76,11 +76,8 @@ def test_the_text_stays_within_the_budget_and_the_limit_of_clients() -> None:
             briefing = start(*records, budget_tokens=budget_tokens)
             assert estimate_tokens(briefing.text) <= budget_tokens
             shown = len(briefing.records)
-            key = "brief_part" if shown else "brief_none"
-            assert (
-                sentence("en", f"answers.{key}", shown=shown, count=50)
-                in briefing.text.splitlines()
-            )
+            key = "answers.brief_part" if shown else "answers.brief_none"
+            assert sentence("en", key, shown=shown, count=50) in briefing.text.splitlines()
             assert shown or budget_tokens == 200
     records = [a_record(f"gap {at}", lesson="x" * 300) for at in range(MOST_OFFERED + 100)]
     text = start(*records, budget_tokens=1_000_000, threshold=1_000).text
@@ -89,9 +86,8 @@ def test_the_text_stays_within_the_budget_and_the_limit_of_clients() -> None:
 
 LONG = "round up to whole cents in every currency " * 4
 MANY = [a_record(f"gap {at}", topic=f"t{at}", lesson=f"{LONG}{at}") for at in range(60)]
-RULES = [
-    new_record(a_principle(f"{LONG}of principle {at}", topic=f"p{at}"), now=NOW) for at in range(40)
-]
+DRAFTS = [a_principle(f"{LONG}of principle {at}", topic=f"p{at}") for at in range(40)]
+RULES = [new_record(draft, now=NOW) for draft in DRAFTS]
 
 
 def test_where_not_all_fit_near_records_come_first_and_leave_room_for_the_newest() -> None:
@@ -193,10 +189,8 @@ def test_each_room_has_rules_of_its_own_and_tools_and_answers_say_what_they_leav
         every = rules_for(lang, ["fragments", "lessons", "sessions"])
         assert every == f"{log}\n{sessions}\n{fragments}"
         assert lacking(["context_warn", "context_save", "summary", "status"], sessions) == []
-        assert (
-            lacking(["context", "recall", "remember", "amend", "forget", "reflect"], fragments)
-            == []
-        )
+        tools = ["context", "recall", "remember", "amend", "forget", "reflect"]
+        assert lacking(tools, fragments) == []
         assert "_memory" not in sessions + fragments
         assert "context_" not in log
         assert language_of(sessions) == language_of(fragments) == lang

@@ -126,9 +126,8 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, bool], Pa
     def pair(name: str, union: bool) -> Path:
         scenario, folder = SCENARIOS[name], tmp_path_factory.mktemp("edited")
         gaps = () if "first" in scenario else NUMBERS
-        base = clones.new_project(
-            folder / "base", *gaps, attributes=None if union else WITHOUT_UNION
-        )
+        attributes = None if union else WITHOUT_UNION
+        base = clones.new_project(folder / "base", *gaps, attributes=attributes)
         for side in ("mine", "theirs"):
             clone = clones.copied(base, folder / side)
             for edit in scenario[side]:
@@ -201,9 +200,8 @@ def test_two_clones_that_each_merge_the_other_show_the_same_records(
     name: str, edited: Callable[[str, bool], Path], tmp_path: Path
 ) -> None:
     for side in ("mine", "theirs"):
-        clones.git(
-            clones.copied(edited(name, True) / side, tmp_path / side), "merge", "--quiet", "other"
-        )
+        clone = clones.copied(edited(name, True) / side, tmp_path / side)
+        clones.git(clone, "merge", "--quiet", "other")
     is_like(tmp_path / "mine", "theirs")
 
 

@@ -291,9 +291,8 @@ def test_a_line_is_added_behind_a_torn_one_and_a_megabyte_is_kept(store: MemoryS
     assert keep_beside(store, lines[2]) == b"".join(torn)
     assert [it.record.missing_context for it in kept(store)] == ["gap 2", "gap 1", "gap 0"]
     side_of(store).unlink()
-    large = [
-        left_of(a_record(f"gap {number}", lesson="x" * 100_000)).to_line() for number in range(9)
-    ]
+    records = [a_record(f"gap {number}", lesson="x" * 100_000) for number in range(9)]
+    large = [left_of(record).to_line() for record in records]
     assert keep_beside(store, *large) == b"".join(large)  # of one change, however much it is
     newest = keep_beside(store, *large)
     assert newest == b"".join([*large[-4:], *large])  # the whole lines of the newest half
@@ -314,9 +313,7 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
     ]
     wanted, forged = a_record(), a_record(lesson="forged")
     for lesson, token in (("forged", forged.version_id), ("forged [REDACTED]", wanted.version_id)):
-        line = ReplacedRecord(
-            record=replace(forged, lesson=lesson), version_id=wanted.version_id, at=NOW
-        ).to_line()
+        line = replace(left_of(wanted), record=replace(forged, lesson=lesson)).to_line()
         assert [it.version_id for it in replaced_records_in(line)] == [token]
     cleaned_once = clean_side_file(a_record(lesson=f"the token is {TOKEN}").to_line() + b"torn\n")
     assert TOKEN.encode() not in cleaned_once

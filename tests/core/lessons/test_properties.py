@@ -137,9 +137,8 @@ def test_a_save_leaves_every_other_line_as_it_was(data: bytes, topic: str, gap: 
     now = iter([line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\n") for line in after.lines])
     assert all(line in now for line in kept)  # in their order
     assert [record for record in after.records if named(record) == named(saved)] == [saved]
-    assert {record.id for record in after.records} == {record.id for record in log.records} | {
-        saved.id
-    }
+    before, now_there = ({record.id for record in it.records} for it in (log, after))
+    assert now_there == before | {saved.id}
     assert MemoryLog.parse(after.to_bytes()).records == after.records
 
 
@@ -160,9 +159,8 @@ def test_saves_of_different_gaps_commute_up_to_the_order_of_lines(saves: dict[st
     def saved(gaps: list[str]) -> set[bytes]:
         log = MemoryLog()
         for gap in gaps:
-            log, _, _ = upsert(
-                log, Draft(topic="t", missing_context=gap, lesson="l"), now=saves[gap]
-            )
+            draft = Draft(topic="t", missing_context=gap, lesson="l")
+            log, _, _ = upsert(log, draft, now=saves[gap])
         return set(log.lines)
 
     assert saved([*saves]) == saved([*saves][::-1])

@@ -204,9 +204,8 @@ def test_only_words_of_the_records_are_counted_and_files_that_a_text_may_name() 
         Action(paths=("docs/a.md",), text="import approve\nother words", removed="a refund"),
     ]
     actions = recall.Sample(3, {"refund": 2, "hunter": 1})
-    around = recall.surroundings_of(
-        [record], changes, ["src/refund.py", "src/a.py", "b.md"], actions
-    )
+    files = ["src/refund.py", "src/a.py", "b.md"]
+    around = recall.surroundings_of([record], changes, files, actions)
     assert around == recall.Surroundings(
         changes=recall.Sample(2, {"refund": 2, "approv": 1}),
         actions=recall.Sample(3, {"refund": 2}),
@@ -216,9 +215,8 @@ def test_only_words_of_the_records_are_counted_and_files_that_a_text_may_name() 
         triggers=recall.Sample(2, {"approve(": 1}),
     )
     for path, text, files in TABLES["files that a text names"]:
-        candidate = recall.Candidate(
-            a_lesson("it", text), recall.Query(edit(path)), recall.Surroundings()
-        )
+        query, around = recall.Query(edit(path)), recall.Surroundings()
+        candidate = recall.Candidate(a_lesson("it", text), query, around)
         assert candidate.files == set(files)
 
 

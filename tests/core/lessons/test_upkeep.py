@@ -96,9 +96,8 @@ def test_a_line_has_a_flaw_exactly_when_it_is_no_record(data: bytes) -> None:
         assert (flaw_of(line) == ("", "")) == (parse_line(line) is not None)
 
 
-PARTS = {
-    name: it.encode("latin-1") for name, it in TABLES.pop("parts, bytes as in Latin-1").items()
-}
+LATIN_1 = TABLES.pop("parts, bytes as in Latin-1")
+PARTS = {name: text.encode("latin-1") for name, text in LATIN_1.items()}
 
 
 def parts_of(names: list[str]) -> list[Record | bytes]:
@@ -177,9 +176,8 @@ FACTS = {
     **{"PASSWORD": "vX7kQ2" + "mZp9Lt", "AWS": "AKIA" + "Q3EGRZ7XK2LMN5PT"},
     "BLOCK": BLOCK + "-----END RSA PRIVATE" + " KEY-----\n",
 }
-SECRETS = json.loads(
-    text_of("log_secrets.json", **{key: json.dumps(it)[1:-1] for key, it in FACTS.items()})
-)
+ESCAPED = {name: json.dumps(text)[1:-1] for name, text in FACTS.items()}
+SECRETS = json.loads(text_of("log_secrets.json", **ESCAPED))
 
 
 def fields_of(row: dict[str, Any]) -> dict[str, Any]:

@@ -52,9 +52,8 @@ related_text = st.text(st.sampled_from("aeFr_- 1결제를を#+\n\ud800\0"), max_
 def test_the_labelled_texts_that_answer_come_first() -> None:
     sets = labelled_sets()
     for name, floor in FLOORS.items():
-        ours, words, newest = (
-            ndcg_at_10(ranker, sets[name]) for ranker in (rank, words_in_common, newest_first)
-        )
+        rankers = (rank, words_in_common, newest_first)
+        ours, words, newest = (ndcg_at_10(ranker, sets[name]) for ranker in rankers)
         measured = f"nDCG@10, {name}: rank {ours:.3f}, words {words:.3f}, newest {newest:.3f}"
         print(measured)
         assert ours >= floor, measured
@@ -232,18 +231,16 @@ def test_in_one_order_the_best_answer_comes_first_and_a_fact_of_a_lesson_is_told
     assert ordered("fees rounded to the cent", sessions, lessons) == found
     rooms = [Finds([entry(it, f"{it} cache")]) for it in ("session", "fragment", "lesson")]
     assert ordered("cache", *rooms) == ["lesson cache", "fragment cache", "session cache"]
-    old, new = (
-        entry("session", f"{day} cache")._replace(worth=(0.0, day, 0)) for day in ("1999", "2026")
-    )
-    assert ordered("cache", Finds([old, new])) == ["2026 cache", "1999 cache"]
+    days = (("1999", "1999 cache"), ("2026", "2026 cache"))
+    dated = [entry("session", text)._replace(worth=(0.0, day, 0)) for day, text in days]
+    assert ordered("cache", Finds(dated)) == ["2026 cache", "1999 cache"]
     few, many = of_texts(10, cache=9, nginx=1), of_texts(1_000, cache=900, nginx=2)
     lessons = Finds([entry("lesson", "cache")], few)
     sessions = Finds([entry("session", "nginx")], many)
     found = ordered("cache nginx", lessons, sessions)
     assert found == ["nginx", "cache"]  # it is rare in all rooms
-    lesson = entry("lesson", "vault: use two doors")._replace(
-        statements=("The vault", "Use two doors")
-    )
+    statements = ("The vault", "Use two doors")
+    lesson = entry("lesson", "vault: use two doors")._replace(statements=statements)
     same, gap = entry("fragment", "use  TWO doors"), entry("fragment", "the vault")
     other = entry("fragment", "use two doors and a lock")
     silent = entry("session", "use two doors today")._replace(statements=())
