@@ -171,7 +171,7 @@ class ForPeople(Room):
         version = history.find_version(parts)
         principles = principles_listing(parts.id, history.log)
         notes = [say("records.from_version", token=version.version_id)]
-        replaced_ids = [version_id for _, version_id in principles]
+        replaced_ids = [name for record, name in principles if record.type == "principle"]
         if replaced_ids and not parts.version_id and version.version_id not in replaced_ids:
             notes.append(say("records.not_the_replaced", token=replaced_ids[-1]))
         names = [record_name(principle) for principle, _ in principles]

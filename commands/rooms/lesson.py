@@ -348,9 +348,9 @@ def _save_edits(memory: Memory, record: Record, before: Texts, after: Texts) -> 
     lines.append(say("records.saved", record=record_title(saved), count=outcome.log.count))
     lines += redacted_lines(outcome.secret_kinds)
     lines += _suspicion_lines(outcome.suspicious_fields, saved)
-    if saved.id != record.id:
-        lines.append(say("records.other_id", old=plain(record.id), new=plain(saved.id)))
-    lines.append(say("records.undo", token=plain(record.version_id)))
+    facts = {"token": plain(record.version_id), "old": plain(record.id), "new": plain(saved.id)}
+    keys = ("undo",) if saved.id == record.id else ("other_id", "undo_other")
+    lines += [say(f"records.{key}", **facts) for key in keys]
     return [*lines, *commit_lines(memory.store), *notes]
 
 
