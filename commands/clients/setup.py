@@ -150,9 +150,10 @@ def _print_plan(plan: Plan) -> None:
     # The tools that are granted, to whom, and why that is safe.
     job = plan.job
     parts = [part for change in plan.changes for part in change.parts]
-    granting_kinds = ("remote",) if job.url else ("entry", "approvals")
-    names = {part.client for part in parts if part.kind in granting_kinds}
-    rows = [row for row in job.rows if row.name in names and (row.approvals or row.allows)]
+    changes = {(part.client, part.kind) for part in parts}
+    entry_kind = "remote" if job.url else "entry"
+    grants = [(row, entry_kind if row.allows else "approvals") for row in job.rows]
+    rows = [row for row, kind in grants if (row.name, kind) in changes]
     if rows and "approvals" not in job.unwanted_parts and not job.remove:
         is_whole = any(row.allows for row in rows)  # such a client can only allow a whole server
         count = sum(is_whole or tool not in UNGRANTED for tool in plan.tools)
