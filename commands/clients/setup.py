@@ -301,5 +301,6 @@ def _team_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
         yield say("setup.next_local", files=", ".join(map(plain, rest)))
     if commit or rest:
         option = ["--url", job.url, *(["--oauth"] if job.oauth else [])] if job.url else []
-        words = ["sentinel-memory", "setup", *job.clients, *option]
+        rooms = ["--rooms", ",".join(job.rooms)] if job.rooms else []
+        words = ["sentinel-memory", "setup", *job.clients, *option, *rooms]
         yield say("setup.next_colleagues", command=plain(shlex.join(words)))
