@@ -121,7 +121,7 @@ class Bodies:
         self.held_bytes = 0
 
     @asynccontextmanager
-    async def opened_body(
+    async def open_body(
         self, scope: Scope, receive: Receive, most: int, within_s: float
     ) -> AsyncIterator[bytes]:
         """Yield a body, counted until its request is served. Raises Refusal."""
@@ -195,7 +195,7 @@ class Guard:
             if scope["path"] in _BODY_PATHS or scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._app(scope, receive, answer.send)
             else:
-                reading = self._bodies.opened_body(scope, receive, MOST_FORM_BYTES, FORM_S)
+                reading = self._bodies.open_body(scope, receive, MOST_FORM_BYTES, FORM_S)
                 async with reading as body:
                     await self._app(scope, with_body(body, receive), answer.send)
         except Refusal as refusal:

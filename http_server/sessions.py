@@ -99,7 +99,7 @@ class Calls:
         if scope["method"] == "POST":
             if self.open_calls >= MOST_CALLS:
                 raise Refusal(503, "too_busy", RETRY)
-            async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
+            async with self._bodies.open_body(scope, receive, MOST_BYTES, BODY_S) as data:
                 body = without_surrogates(data)
                 self.open_calls += 1
                 try:
@@ -277,7 +277,7 @@ class LegacyCalls:
             return
         query = parse_qs(scope["query_string"].decode("latin-1"))
         session = name_of(query.get("session_id", [""])[0])
-        async with self._bodies.opened_body(scope, receive, MOST_BYTES, BODY_S) as data:
+        async with self._bodies.open_body(scope, receive, MOST_BYTES, BODY_S) as data:
             with set_caller(Caller(agent=credential.agent, session=session)):
                 await self._app(scope, with_body(without_surrogates(data), receive), send)
 

@@ -16,7 +16,7 @@ from core.text.ranking import Ranking
 from core.text.terms import pieces_of
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Filter, Fragment, FragmentsError, Link, Relation
-from rooms.fragments.room import Room, agents_for, find_visible, opened_change, repeats_when_cut
+from rooms.fragments.room import Room, agents_for, find_visible, open_change, repeats_when_cut
 from rooms.fragments.storage.rows import Rows
 from rooms.fragments.upkeep.life import is_pinned, moment_before
 
@@ -52,7 +52,7 @@ def link(
     pair is no longer suspected of a contradiction.
     """
     agents, now = agents_for(room, agent), room.clock()
-    with opened_change(room, from_id) as rows:
+    with open_change(room, from_id) as rows:
         start, end = find_visible(rows, from_id, agents), find_visible(rows, to_id, agents)
         if start.id == end.id:
             raise FragmentsError("own_link", id=start.id)

@@ -157,7 +157,7 @@ def check_name(field: str, name: str) -> str:
     return name
 
 
-def opened_change(room: Room, id_: str) -> AbstractContextManager[Rows]:
+def open_change(room: Room, id_: str) -> AbstractContextManager[Rows]:
     """Return the transaction of a change, which makes no database."""
     if not room.engine.exists():
         raise NoSuchFragmentError(id=plain_id(id_))

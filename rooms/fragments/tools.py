@@ -96,7 +96,7 @@ class _Room:
 
 
 @contextmanager
-def opened_call(tool: str = "", *, session: str | None = None) -> "Iterator[Call]":
+def open_call(tool: str = "", *, session: str | None = None) -> "Iterator[Call]":
     """Open the fragments for one call. tool: whose change causes upkeep."""
     from rooms.fragments.answers import Call
     from rooms.fragments.room import open_room
@@ -131,7 +131,7 @@ def remember(
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
     projects of the user. Call it when you learn what a later session needs. No secrets.
     """
-    with opened_call("remember") as call:
+    with open_call("remember") as call:
         draft = schema.Draft(
             content=content,
             topic=topic or "",
@@ -183,7 +183,7 @@ def recall(
         relation=linkRelationType or "",
         threshold=threshold,
     )
-    with opened_call() as call:
+    with open_call() as call:
         rooms = _Room.rooms.items()
         return call.recall(request, gathers=[room.gather for name, room in rooms if name != NAME])
 
@@ -196,7 +196,7 @@ def forget(
     agentId: Text = None,
 ) -> str:
     """Put a fragment or a topic into the bin for 30 days. Call it for what is wrong."""
-    with opened_call("forget") as call:
+    with open_call("forget") as call:
         agent = agentId or ""
         return call.forget(id or "", topic or "", agent, force=bool(force), hard=bool(hard))
 
@@ -205,7 +205,7 @@ def link(
     fromId: str, toId: str, relationType: OtherRelation = "related", agentId: Text = None
 ) -> str:
     """Relate two fragments: an error is resolved_by its cure, the old superseded_by the new."""
-    with opened_call("link") as call:
+    with open_call("link") as call:
         return call.link(fromId, toId, relationType or "related", agentId or "")
 
 
@@ -233,7 +233,7 @@ def amend(
         is_anchor=isAnchor,
         supersedes=bool(supersedes),
     )
-    with opened_call("amend") as call:
+    with open_call("amend") as call:
         return call.amend(amendment, agentId or "")
 
 
@@ -249,7 +249,7 @@ def reflect(
 ) -> str:
     """Keep what a session taught, a fragment for each item. Call it once, when the work ends."""
     fields = task_effectiveness.model_dump(exclude_none=True) if task_effectiveness else None
-    with opened_call("reflect", session=sessionId) as call:
+    with open_call("reflect", session=sessionId) as call:
         reflection = schema.Reflection(
             summary=summary,
             decisions=tuple(decisions or ()),
@@ -272,7 +272,7 @@ def context(
     Call it once, when a session starts.
     """
     words = [name for name in types or schema.CONTEXT_TYPES if name]
-    with opened_call(session=sessionId) as call:
+    with open_call(session=sessionId) as call:
         return call.context(tokenBudget or schema.CONTEXT_TOKENS, words, agentId or "")
 
 
@@ -294,57 +294,57 @@ def tool_feedback(
         context=context or "",
         trigger_type=trigger_type or "voluntary",
     )
-    with opened_call("tool_feedback", session=session_id) as call:
+    with open_call("tool_feedback", session=session_id) as call:
         return call.tool_feedback(feedback)
 
 
 def memory_stats() -> str:
     """Counts of fragments by tier and kind, and how upkeep stands. Call it when the user asks."""
-    with opened_call() as call:
+    with open_call() as call:
         return call.memory_stats()
 
 
 def memory_consolidate() -> str:
     """Run upkeep now: ageing, duplicates, contradictions to settle. Call it when asked to."""
-    with opened_call("memory_consolidate") as call:
+    with open_call("memory_consolidate") as call:
         return call.memory_consolidate(calls.report_progress, waits=calls.current_caller() is None)
 
 
 def graph_explore(startId: str, agentId: Text = None) -> str:
     """What caused an error and what resolved it, by its links. Call it for a root cause."""
-    with opened_call() as call:
+    with open_call() as call:
         return call.graph_explore(startId, agentId or "")
 
 
 def pin(id: str) -> str:
     """Keep a fragment for ever. Call it for what must not be lost."""
-    with opened_call("pin") as call:
+    with open_call("pin") as call:
         return call.pin(id, pinned=True)
 
 
 def unpin(id: str) -> str:
     """Let a pinned fragment age again."""
-    with opened_call("unpin") as call:
+    with open_call("unpin") as call:
         return call.pin(id, pinned=False)
 
 
 def fragment(id: str) -> str:
     """One fragment by its id, with its links and earlier versions, as JSON."""
-    with opened_call() as call:
+    with open_call() as call:
         return call.fragment_json(id)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:
     """Return the lines of the prompt `memory_injection`. query: "" for those of most worth."""
     budget.spend(heading := say("fragments.answers.prompt_head"))
-    with opened_call() as call:
+    with open_call() as call:
         lines = call.prompt_lines(query, budget)
     return [heading, *lines] if lines else []
 
 
 def gather(question: str) -> "Finds":
     """Return candidates for a question, without orders to a model."""
-    with opened_call() as call:
+    with open_call() as call:
         return call.gather(question)
 
 
@@ -355,7 +355,7 @@ def end_session() -> None:
     from rooms.fragments import draft
     from rooms.fragments.upkeep.consolidation import close
 
-    with opened_call() as call:
+    with open_call() as call:
         draft.end_session(call.room, call.session)
         close(call.room)  # all is left in one file, a copy of which is a backup
 

@@ -13,7 +13,7 @@ from rooms.fragments import activity, draft
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Amendment, Filter, Fragment, FragmentsError, Link, Version
 from rooms.fragments.links import bring_back, drop_suspicions, successors_of, supersede
-from rooms.fragments.room import Config, Room, agents_for, find_changeable, opened_change, owner_for
+from rooms.fragments.room import Config, Room, agents_for, find_changeable, open_change, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
 from rooms.fragments.texts import CONTENT_CHARS, clean_fields_of, keywords_of, plain_id
 from rooms.fragments.upkeep.life import is_pinned
@@ -56,7 +56,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     if amendment == Amendment(id=amendment.id):
         raise FragmentsError("nothing_given")
     agents, now = agents_for(room, agent), room.clock()
-    with opened_change(room, amendment.id) as rows:
+    with open_change(room, amendment.id) as rows:
         before = find_changeable(rows, room, amendment.id, agents)
         if before.promoted:
             raise FragmentsError("is_promoted", id=before.id, record=before.record_id)
@@ -166,7 +166,7 @@ def forget(
         raise FragmentsError("id_or_topic")
     if not (key or room.engine.exists()):
         return ForgetOutcome([], 0, is_gone)
-    with opened_change(room, key) as rows:
+    with open_change(room, key) as rows:
         if key:
             matches = [find_changeable(rows, room, key, agents, in_bin=is_gone)]
         else:  # the bin counts only if they are to be gone
@@ -194,7 +194,7 @@ def restore(room: Room, id_: str) -> Fragment:
     It ages anew. A live fragment stays as it is. Refused if another has its content by now.
     """
     now = room.clock()
-    with opened_change(room, id_) as rows:
+    with open_change(room, id_) as rows:
         fragment = find_changeable(rows, room, id_, agents_for(room, ""), in_bin=True)
         if fragment.is_live:
             return fragment
@@ -210,7 +210,7 @@ def restore(room: Room, id_: str) -> Fragment:
 
 def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
-    with opened_change(room, id_) as rows:
+    with open_change(room, id_) as rows:
         fragment = find_changeable(rows, room, id_, agents_for(room, ""))
         if fragment.is_anchor == pinned:
             return fragment
@@ -249,7 +249,7 @@ def record_texts_of(room: Room, id_: str) -> tuple[Fragment, RecordTexts]:
 def promote(room: Room, id_: str, record: str) -> Fragment:
     """Take a fragment out of recall. record: its id in the log."""
     now = room.clock()
-    with opened_change(room, id_) as rows:
+    with open_change(room, id_) as rows:
         fragment = find_changeable(rows, room, id_, agents_for(room, ""))
         fragment = replace(fragment, superseded_at=fragment.superseded_at or now, promoted=record)
         rows.replace([fragment])

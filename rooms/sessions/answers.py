@@ -52,9 +52,7 @@ def _say(key: str, **facts: str | int) -> str:
     return say(f"sessions.answers.{key}", **facts)
 
 
-def describe_save(
-    outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_object: bool
-) -> str:
+def save_answer(outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_object: bool) -> str:
     """Describe a save, and list related sessions that fit. notes: further lines."""
     name = name_of(outcome.session)
     sentences = [_say("saved_new" if outcome.is_new else "saved_again", name=name)]
@@ -88,7 +86,7 @@ def describe_save(
     return "\n".join([message, *hint_lines, *notes])
 
 
-def describe_page(page: Page, *, offset: int, note: str = "", as_object: bool) -> str:
+def page_answer(page: Page, *, offset: int, note: str = "", as_object: bool) -> str:
     """Return the hints below their count. note: a last sentence."""
     has_more = bool(page.hits) and offset + len(page.hits) < page.total
     if as_object:
@@ -117,7 +115,7 @@ def describe_page(page: Page, *, offset: int, note: str = "", as_object: bool) -
     return "\n".join([*lines, *([note] if note else ())])
 
 
-def describe_recommendations(hits: Iterable[Hit], goal: str, *, as_object: bool) -> str:
+def recommendations_answer(hits: Iterable[Hit], goal: str, *, as_object: bool) -> str:
     """Return for each session its hint, its level, its tags in the goal, its failures."""
     text = normal_form("NFC", goal).casefold()
     words = set(_LATIN_WORD.findall(text))
@@ -152,7 +150,7 @@ def describe_recommendations(hits: Iterable[Hit], goal: str, *, as_object: bool)
     return "\n".join(lines) or _say("recommended_none")
 
 
-def describe_counts(numbers: Statistics, range_: str, *, as_object: bool) -> str:
+def statistics_answer(numbers: Statistics, range_: str, *, as_object: bool) -> str:
     by_agent = {agent or _say("unknown"): count for agent, count in numbers.by_agent.items()}
     if as_object:
         tags = [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()]
@@ -233,7 +231,7 @@ def failures_on(goal: str, hits: Sequence[Hit], *, with_approaches: bool) -> lis
     return sorted(by_text.values(), key=lambda failure: not failure.is_exact)
 
 
-def describe_warnings(
+def warnings_answer(
     goal: str,
     records: Sequence[Record],
     hits: Iterable[Hit],
@@ -293,7 +291,7 @@ def describe_warnings(
 
 # context_get: failures and open blockers come before successes, since they warn a reader. A long
 # summary is cut, any other text is left out whole, and a sentence counts both.
-def build_session_object(
+def session_object(
     session: Session,
     actions: Sequence[Action] | None,
     chain: Sequence[Session] | None,
@@ -314,7 +312,7 @@ def build_session_object(
     return as_json({**answer, "former": session.former_objects} if session.former else answer)
 
 
-def describe_session(
+def session_answer(
     session: Session,
     *,
     actions: Sequence[Action] = (),

@@ -98,7 +98,7 @@ def export(
     """
     writer = FORMS[form]
     target = _Target(store.root, output, form) if output else None
-    with opened_selection(store, since, until, names) as (count, entries):
+    with open_selection(store, since, until, names) as (count, entries):
         begin = writer.render_head(Head(store.root.name, count, utc_now()))
         sessions = map(writer.render_session, entries)
         if target:
@@ -170,7 +170,7 @@ class _Target:
 
 
 @contextmanager
-def opened_selection(
+def open_selection(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Entry]]]:
     """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""

@@ -128,12 +128,12 @@ class ForPeople(room.Room):
     def export_rows(
         self, filter_: room.Filter, *, only_public: bool, notes: list[str]
     ) -> Iterator[room.ExportRow]:
-        from rooms.sessions.document import context_of, opened_selection
+        from rooms.sessions.document import context_of, open_selection
 
         is_part = replace(filter_, since="") != room.Filter()
         names = [item.data["id"] for item in self.find(filter_).items] if is_part else []
         if names or not is_part:
-            with opened_selection(self.store, filter_.since, "", names) as (_, entries):
+            with open_selection(self.store, filter_.since, "", names) as (_, entries):
                 for entry in entries:
                     yield room.ExportRow(context_of(entry), is_private=True)
 

@@ -200,7 +200,7 @@ def context_save(
             related = [hit for hit in hits if (hit.share or 0) >= search.MEDIUM_SHARE]
     if (approaches or blockers) and (log := open_log(store)):
         notes = answers.lesson_lines_for(session, draft, log)
-    return answers.describe_save(outcome, related, notes, as_object=store.as_object)
+    return answers.save_answer(outcome, related, notes, as_object=store.as_object)
 
 
 def context_search(
@@ -236,7 +236,7 @@ def context_search(
             note = say("sessions.answers.nothing_shared")
     else:
         page = search.search(store, criteria, limit=page_size, offset=start)
-    return answers.describe_page(page, offset=start, note=note, as_object=store.as_object)
+    return answers.page_answer(page, offset=start, note=note, as_object=store.as_object)
 
 
 def _bounds_in(field: str, dates: Dates | None) -> tuple[str, str]:
@@ -272,8 +272,8 @@ def context_get(id: Id, includeActions: WithActions = True, includeChain: WithCh
     chain = store.chain_of(session) if includeChain else None
     if own_store.as_object:
         budget_tokens = own_store.settings.budget_tokens
-        return answers.build_session_object(session, actions, chain, budget_tokens=budget_tokens)
-    return answers.describe_session(
+        return answers.session_object(session, actions, chain, budget_tokens=budget_tokens)
+    return answers.session_answer(
         session,
         actions=actions or (),
         chain=chain or (),
@@ -292,7 +292,7 @@ def context_warn(currentGoal: Task, limit: WarnLimit = None) -> str:
 
     store = open_for_call()
     log = open_log(store)
-    return answers.describe_warnings(
+    return answers.warnings_answer(
         currentGoal,
         answers.lessons_for(currentGoal, log, limit=_MOST_LESSONS) if log else [],
         search.find_similar(store, currentGoal, limit=_MOST_SIMILAR, any_word=True),
@@ -309,7 +309,7 @@ def context_stats(range: Days = None) -> str:
 
     store, days = open_for_call(), range or "all"
     statistics = search.statistics_of(store, days)
-    return answers.describe_counts(statistics, days, as_object=store.as_object)
+    return answers.statistics_answer(statistics, days, as_object=store.as_object)
 
 
 def context_export(
@@ -337,7 +337,7 @@ def context_recommend(currentGoal: str, limit: Limit = None) -> str:
 
     store = open_for_call()
     hits = search.find_similar(store, currentGoal, limit=_MOST_SIMILAR)[: limit or _MOST_ADVICE]
-    return answers.describe_recommendations(hits, currentGoal, as_object=store.as_object)
+    return answers.recommendations_answer(hits, currentGoal, as_object=store.as_object)
 
 
 def prompt_lines(query: str, budget: Budget) -> list[str]:

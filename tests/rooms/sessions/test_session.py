@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.text.plain import moment_of
-from rooms.sessions.answers import describe_session
+from rooms.sessions.answers import session_answer
 from rooms.sessions.draft import agent_of, continue_session, prepare_draft
 from rooms.sessions.hints import hint_of
 from rooms.sessions.search import Criteria, find_similar, search
@@ -291,7 +291,7 @@ def test_a_hostile_text_is_stored_found_shown_and_removed_as_text(
     line = hint_of(session)
     assert line.startswith("#1 ") and is_line(line)
     harmless = store.save(a_draft("plain words", "h"), agent="a", process="p").session
-    answers = (describe_session(saved, instruction="x") for saved in (session, harmless))
+    answers = (session_answer(saved, instruction="x") for saved in (session, harmless))
     lines = [answer.split("\n") for answer in answers]
     assert all(map(is_line, lines[0])), lines[0]
     labels = [line.partition(":")[0] for line in lines[0][1:] if not line.startswith("  ")]
@@ -315,7 +315,7 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=120
 def test_any_text_comes_back(store: SessionStore, text: str) -> None:
     session = assert_comes_back(store, a_draft(text, "g"))
     assert is_line(hint_of(session)) and is_line(in_language("ko", hint_of, session))
-    assert all(map(is_line, describe_session(session, instruction="x").split("\n")))
+    assert all(map(is_line, session_answer(session, instruction="x").split("\n")))
 
 
 FIELDS = {field: arguments for field, _, arguments in reversed(LIMITS)}
