@@ -45,7 +45,7 @@ class Secret(NamedTuple):
     kind: str
 
 
-class CleanText(NamedTuple):
+class RedactedText(NamedTuple):
     """A text without its secrets, and the rule that found each."""
 
     text: str
@@ -77,12 +77,12 @@ class Look(NamedTuple):
 
 def redact(
     text: str, known_values: Mapping[str, str] | None = None, look: Look | None = None
-) -> CleanText:
+) -> RedactedText:
     """Return a text with the marker in place of every secret; redacting twice changes nothing."""
     secrets = find_secrets(text, known_values, look)
     if not secrets:
-        return CleanText(text, ())
-    return CleanText(replace_secrets(text, secrets), tuple(secret.kind for secret in secrets))
+        return RedactedText(text, ())
+    return RedactedText(replace_secrets(text, secrets), tuple(secret.kind for secret in secrets))
 
 
 def find_secrets(
@@ -124,11 +124,11 @@ def look_at(texts: Iterable[str]) -> Look:
     return Look(bool(hints) or may_have_keyed_spans(text, folded_text), hints)
 
 
-def redact_together(texts: Sequence[str]) -> list[CleanText]:
+def redact_together(texts: Sequence[str]) -> list[RedactedText]:
     """Redact texts: a password that one of them names goes from all."""
     known_values = secret_values_in(texts)
     if not known_values:
-        return [CleanText(text, ()) for text in texts]
+        return [RedactedText(text, ()) for text in texts]
     return [redact(text, known_values) for text in texts]
 
 

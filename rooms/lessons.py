@@ -259,7 +259,7 @@ class ForPeople(Room):
         return room.ImportPlan(
             items=[*map(item_of, new_records[: room.MOST_PLAN_ITEMS])],
             count=len(new_records),
-            redacted=redacted_kinds,
+            secret_kinds=redacted_kinds,
             notes=_import_notes(new_records, trial),
             refusals=refusals,
             save=save if new_records else None,

@@ -181,7 +181,7 @@ class ImportPlan:
 
     items: list[Item]  # the first of them
     count: int
-    redacted: Sequence[str]  # the kind of each secret that is taken out
+    secret_kinds: Sequence[str]  # the kind of each secret that is taken out
     notes: list[str]
     refusals: list[Refusal]
     save: Callable[[Progress], list[str]] | None  # stores them; None where there are none

@@ -295,7 +295,7 @@ def _preview(source: Source, plans: dict[str, people.ImportPlan], project: str) 
             lines += ["", *table_lines(shown_items)]
         if more := plan.count - len(shown_items):
             lines.append(INDENT + say("import.more_rows", more=more))
-    redacted_kinds = [kind for plan in plans.values() for kind in plan.redacted]
+    redacted_kinds = [kind for plan in plans.values() for kind in plan.secret_kinds]
     notes = [plain(note) for plan in plans.values() for note in plan.notes]
     if redacted_kinds:
         notes.append(say("import.redacts", **people.count_kinds(redacted_kinds)))

@@ -45,7 +45,7 @@ class Redaction(NamedTuple):
     unpurged_files: list[Path]
 
 
-def clean_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
+def redact_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row], tuple[str, ...]]:
     """Return rows without secrets, and the kinds of these, each once.
 
     columns: of JSON, in which each text is redacted by itself.
@@ -74,12 +74,12 @@ def clean_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row]
 
 def kinds_in_file(path: Path) -> tuple[str, ...]:
     """Return the kinds of secrets in a file; () where none can be read."""
-    return _read_clean_file(path)[1]
+    return _read_redacted_file(path)[1]
 
 
-def clean_file(path: Path) -> None:
+def redact_file(path: Path) -> None:
     """Take the secrets out of a file, unless that is too large. Raises OSError."""
-    text, kinds = _read_clean_file(path)
+    text, kinds = _read_redacted_file(path)
     if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
         with suppress(ValueError, RecursionError):
             text = as_json(json.loads(text), indent=2) + "\n"
@@ -106,15 +106,15 @@ def _redact_with(change_texts: Callable[[Change], _Value]) -> tuple[_Value, list
     if not known_values:  # nearly always
         return unchanged_value, []
 
-    def clean(text: str) -> str:
+    def redact_text(text: str) -> str:
         result, new_kinds = redact(text, known_values)
         kinds.extend(new_kinds)
         return result
 
-    return change_texts(clean), kinds
+    return change_texts(redact_text), kinds
 
 
-def _read_clean_file(path: Path) -> tuple[str, tuple[str, ...]]:
+def _read_redacted_file(path: Path) -> tuple[str, tuple[str, ...]]:
     """Return the beginning of a file without secrets; no link is followed."""
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to a stranger's file
@@ -123,5 +123,5 @@ def _read_clean_file(path: Path) -> tuple[str, tuple[str, ...]]:
             text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
         return "", ()
-    [row], kinds = clean_rows([{_JSON: text}], (_JSON,))
+    [row], kinds = redact_rows([{_JSON: text}], (_JSON,))
     return row[_JSON], kinds

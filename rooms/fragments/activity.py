@@ -58,7 +58,7 @@ def store_feedback(room: Room, feedback: ToolFeedback) -> None:
         texts.Text("suggestion", feedback.suggestion, texts.SUGGESTION_CHARS),
         texts.Text("context", feedback.context, texts.SITUATION_CHARS),
     ]
-    values, _ = texts.clean_texts(raw_texts, strict=room.settings.strict)
+    values, _ = texts.redact_texts(raw_texts, strict=room.settings.strict)
     fields: dict[str, Any] = {raw.field: text for raw, text in zip(raw_texts, values, strict=True)}
     fields |= {"session_id": session, "created_at": room.clock(), "agent": owner_for(room, "")}
     with room.engine.writing() as rows:

@@ -108,7 +108,7 @@ class Call(NamedTuple):
             call = f"forget(id={old})" if self.core_only else call
             proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=call))
         if self.as_json:
-            extra = {"redacted": result.redacted, "too_long": result.is_long}
+            extra = {"redacted": result.secret_kinds, "too_long": result.is_long}
             extra |= {"links": _objects_of(result.links), "proposals": proposals}
             return _dump({"id": fragment.id, "created": result.is_new}, extra)
         key = "remembered" if result.is_new else f"known{'_' if result.was else ''}{result.was}"
@@ -153,7 +153,7 @@ class Call(NamedTuple):
         fragment, before = result.fragment, result.before
         if self.as_json:
             extra: dict[str, Any] = {"superseded": before.id if result.is_new else ""}
-            extra |= {"redacted": result.redacted, "too_long": result.is_long}
+            extra |= {"redacted": result.secret_kinds, "too_long": result.is_long}
             return _dump({"id": fragment.id, "updated": True}, extra)
         key = "replaced" if result.is_new else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
@@ -168,7 +168,9 @@ class Call(NamedTuple):
                 {"id": item.fragment.id, "type": item.fragment.kind, "created": item.is_new}
                 for item in result.saved
             ]
-            return _dump({"count": len(items), "fragments": items}, {"redacted": result.redacted})
+            return _dump(
+                {"count": len(items), "fragments": items}, {"redacted": result.secret_kinds}
+            )
         new_rows = [item.fragment for item in result.saved if item.is_new]
         known_rows = [item.fragment for item in result.saved if not item.is_new]
         sentences = list[str]()
@@ -178,8 +180,8 @@ class Call(NamedTuple):
             sentences.append(_say("reflected_before", ids=text_of_ids(known_rows)))
         if result.parted:
             sentences.append(_say("parted", count=result.parted))
-        if result.redacted:
-            sentences.append(_say("redacted", kinds=", ".join(result.redacted)))
+        if result.secret_kinds:
+            sentences.append(_say("redacted", kinds=", ".join(result.secret_kinds)))
         return " ".join(sentences)
 
     def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
@@ -443,7 +445,9 @@ def _say(key: str, **facts: str | int) -> str:
 
 
 def _cautions_for(result: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
-    sentences = [_say("redacted", kinds=", ".join(result.redacted))] if result.redacted else []
+    sentences = (
+        [_say("redacted", kinds=", ".join(result.secret_kinds))] if result.secret_kinds else []
+    )
     if result.is_long:
         sentences.append(_say("long", chars=len(result.fragment.content), most=CONTENT_CHARS))
     return sentences

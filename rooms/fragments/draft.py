@@ -42,7 +42,7 @@ class RememberOutcome(NamedTuple):
 
     fragment: Fragment
     is_new: bool
-    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
+    secret_kinds: tuple[str, ...] = ()  # kinds of secrets taken out
     is_long: bool = False  # longer than recommended
     links: tuple[Link, ...] = ()  # made by themselves
     proposals: tuple[Link, ...] = ()  # `superseded_by`, from fragments that may be outdated
@@ -55,24 +55,24 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
     A known fragment comes back from the bin or a successor, and lives at least as long as the draft
     asks. agent: owner, "" for the default.
     """
-    draft, redacted = clean_draft(draft, strict=room.settings.strict)
+    draft, secret_kinds = redact_draft(draft, strict=room.settings.strict)
     with room.engine.writing() as rows:
         result = put_draft(rows, room, draft, agent=agent, session=session)
         activity.count_call(rows, room, session, agent, new_count=int(result.is_new))
-    return result._replace(redacted=redacted)
+    return result._replace(secret_kinds=secret_kinds)
 
 
-def clean_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
-    """Return a clean draft, and the kinds of secrets taken out. strict: refuse a secret."""
+def redact_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+    """Return the draft redacted and checked, and the kinds of its secrets. strict: refuse a secret."""
     linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
     texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
     raw_fields = draft.content, draft.topic, draft.source, draft.keywords
-    fields, redacted = texts.clean_fields_of(*raw_fields, strict=strict)
-    return replace(draft, **fields, linked_to=linked_to), redacted
+    fields, secret_kinds = texts.redact_fields(*raw_fields, strict=strict)
+    return replace(draft, **fields, linked_to=linked_to), secret_kinds
 
 
 def put_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str) -> RememberOutcome:
-    """Store a clean draft in a transaction, which a FragmentsError from here must end."""
+    """Store a redacted draft in a transaction, which a FragmentsError from here must end."""
     owner, now = owner_for(room, agent), room.clock()
     session = check_name("sessionId", session) if draft.is_working else ""
     if draft.is_working and not session:
@@ -144,7 +144,7 @@ def _reuse_fragment(
 class ReflectOutcome(NamedTuple):
     saved: list[RememberOutcome]  # in the order of the reflection, some of them known
     parted: int = 0  # items too long for one fragment
-    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
+    secret_kinds: tuple[str, ...] = ()  # kinds of secrets taken out
 
 
 def reflect(
@@ -167,7 +167,9 @@ def reflect(
     notes = [*feedback.tool_highlights, *feedback.tool_pain_points] if feedback else []
     texts.check_count(field, len(notes), MOST_ITEMS)
     note_texts = [texts.Text(field, text, most) for text in notes]
-    values, redacted = texts.clean_texts([*raw_texts, *note_texts], strict=room.settings.strict)
+    values, secret_kinds = texts.redact_texts(
+        [*raw_texts, *note_texts], strict=room.settings.strict
+    )
     draft = Draft(content="", topic=schema.DEFAULT_TOPIC, source=reflection.source)
     results, parted_count = list[RememberOutcome](), 0
     with room.engine.writing() as rows:
@@ -176,7 +178,7 @@ def reflect(
             for part in texts.parts_of(text):
                 keywords = (QUESTION_KEYWORD, *texts.keywords_of(part)) if is_question else ()
                 fact = replace(draft, content=part, type=_ITEM_TYPE[item.field], keywords=keywords)
-                parts.append(put_draft(rows, room, clean_draft(fact)[0], agent=agent, session=""))
+                parts.append(put_draft(rows, room, redact_draft(fact)[0], agent=agent, session=""))
             ids = list(dict.fromkeys(result.fragment.id for result in parts))
             rows.put_links(
                 Link(from_id=id_, to_id=ids[0], relation="part_of", created_at=now)
@@ -192,7 +194,7 @@ def reflect(
             rows.put_entries([replace(feedback, session_id=session, created_at=now, agent=owner)])
         new_count = sum(result.is_new for result in results)
         activity.count_call(rows, room, session, agent, new_count=new_count, reflects=True)
-    return ReflectOutcome(results, parted_count, redacted)
+    return ReflectOutcome(results, parted_count, secret_kinds)
 
 
 def end_session(room: Room, session: str) -> Fragment | None:

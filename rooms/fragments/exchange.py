@@ -104,20 +104,20 @@ def read_rows(rows: Rows, filter_: Filter, *, only_public: bool) -> Iterator[Row
     others may not see.
     """
 
-    def clean(entries: Iterable[Any]) -> Iterator[Any]:
+    def redact(entries: Iterable[Any]) -> Iterator[Any]:
         return (without_secrets(entry, HARMLESS)[0] for entry in entries)
 
     ids = set[str]()
     for page in pages_of(rows, filter_):
         fragments = [row for row in page if row.privacy == "public" or not only_public]
         ids.update(row.id for row in fragments)
-        yield from clean(fragments)
+        yield from redact(fragments)
     yield from (link for link in rows.links(sorted(ids)) if {link.from_id, link.to_id} <= ids)
     for id_ in sorted(ids):
-        yield from clean(rows.entries(Version, subject=id_))
+        yield from redact(rows.entries(Version, subject=id_))
     if not only_public and filter_ == Filter(state=filter_.state):
         for kind in (schema.ToolFeedback, schema.TaskFeedback, schema.Activity):
-            yield from clean(rows.entries(kind))
+            yield from redact(rows.entries(kind))
     suspicions: list[schema.Suspicion] = rows.entries(schema.Suspicion)
     yield from (pair for pair in suspicions if {pair.first_id, pair.second_id} <= ids)
 
@@ -283,7 +283,7 @@ class Plan:
     other_count: int = 0  # ids with another content here, which stays
     bin_count: int = 0
     cut_count: int = 0  # labels above their limits
-    redacted: Counter[str] = field(default_factory=Counter)  # rows with secrets, by kind
+    secret_counts: Counter[str] = field(default_factory=Counter)  # rows with secrets, by kind
     faults: list[Fault] = field(default_factory=list)
 
 
@@ -376,7 +376,7 @@ class _Planner:
             if (kinds and self._room.settings.strict) or not all(changes.values()):
                 plan.faults.append(Fault(0, "secret_refused" if kinds else "no_end"))
                 continue
-            plan.redacted.update(kinds)
+            plan.secret_counts.update(kinds)
             if hasattr(clean_entry, "agent"):
                 changes["agent"] = self._owner_from(clean_entry.agent)
             entries.append(replace(clean_entry, **changes))
@@ -396,7 +396,7 @@ class _Planner:
         if kinds and self._room.settings.strict:
             return "secret_refused"
         try:
-            fields, _ = texts.clean_fields_of(
+            fields, _ = texts.redact_fields(
                 content=SURROGATE.sub("\ufffd", clean_row.content),
                 topic=self._shorten(clean_row.topic, texts.TOPIC_CHARS),
                 source=self._shorten(clean_row.source, texts.SOURCE_CHARS),
@@ -427,7 +427,7 @@ class _Planner:
             changes |= {"updated_at": now, "verified_at": verified_at, "decayed_at": now}
             fragment = replace(fragment, **changes)
         plan.cut_count += len(words) > texts.MOST_KEYWORDS
-        plan.redacted.update({*kinds})
+        plan.secret_counts.update({*kinds})
         if not _USABLE_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.
             id_parts = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash

@@ -205,7 +205,7 @@ class ForPeople(people.Room):
         return people.ImportPlan(
             items=[item_of(row) for row in plan.new[: people.MOST_PLAN_ITEMS]],
             count=len(plan.new),
-            redacted=[*plan.redacted.elements()],
+            secret_kinds=[*plan.secret_counts.elements()],
             notes=[say(f"import_fragments.{key}", count=n) for key, n in counts.items() if n],
             refusals=[people.Refusal(str(place or ""), reason) for place, reason in faults],
             save=save if plan.new or plan.links or plan.entries else None,

@@ -1,4 +1,4 @@
-"""Cleans and parts the texts of a fragment, checks their limits, and finds keywords.
+"""Redacts and parts the texts of a fragment, checks their limits, and finds keywords.
 
 Controls and secrets go before a hash, the database, an index or an embedding sees a text. A secret
 in one text of a call goes from all.
@@ -43,13 +43,13 @@ class Text(NamedTuple):
     may_be_blank: bool = True
 
 
-def clean_fields_of(
+def redact_fields(
     content: str | None, topic: str, source: str, keywords: Iterable[str], *, strict: bool
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the clean texts of a fragment by field, and the kinds of secrets taken out.
+    """Return the redacted texts of a fragment by field, and the kinds of their secrets.
 
     content: None for no change; "" is refused. keywords: one by one or joined. strict: see
-    `clean_texts`.
+    `redact_texts`.
     """
     raw_keywords = list(dict.fromkeys(keywords))
     if sum(map(len, raw_keywords)) > _MOST_KEYWORD_CHARS:  # refused; no secret is looked for
@@ -75,9 +75,9 @@ def clean_fields_of(
         Text("source", source, SOURCE_CHARS),
         *(Text("keywords", word, KEYWORD_CHARS) for word in unique),
     ]
-    (content, topic, source, *words), redacted = clean_texts(texts, strict=strict)
+    (content, topic, source, *words), secret_kinds = redact_texts(texts, strict=strict)
     fields = {"content": content, "topic": normal_form("NFC", topic), "source": source}
-    return {**fields, "keywords": _drop_duplicates(words)}, redacted
+    return {**fields, "keywords": _drop_duplicates(words)}, secret_kinds
 
 
 def _drop_duplicates(words: Iterable[str]) -> tuple[str, ...]:
@@ -89,8 +89,8 @@ def _drop_duplicates(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(spellings.values())
 
 
-def clean_texts(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
-    """Return clean texts, and the kinds of the secrets taken out. strict: refuse a secret."""
+def redact_texts(texts: Sequence[Text], *, strict: bool) -> tuple[list[str], tuple[str, ...]]:
+    """Return the texts redacted, and the kinds of their secrets. strict: refuse a secret."""
     plain_texts = list[str]()
     for limit in texts:
         if SURROGATE.search(limit.text):

@@ -15,7 +15,7 @@ from rooms.fragments.fragment import Amendment, Filter, Fragment, FragmentsError
 from rooms.fragments.links import bring_back, drop_suspicions, successors_of, supersede
 from rooms.fragments.room import Config, Room, agents_for, find_changeable, open_change, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
-from rooms.fragments.texts import CONTENT_CHARS, clean_fields_of, keywords_of, plain_id
+from rooms.fragments.texts import CONTENT_CHARS, keywords_of, plain_id, redact_fields
 from rooms.fragments.upkeep.life import is_pinned
 
 IMPORTANCE, SESSIONS = 0.8, 3  # that earn a place in a log; so many sessions with a recall
@@ -31,7 +31,7 @@ class AmendOutcome(NamedTuple):
     fragment: Fragment
     before: Fragment
     is_new: bool  # another one took its place
-    redacted: tuple[str, ...] = ()  # kinds of secrets taken out
+    secret_kinds: tuple[str, ...] = ()  # kinds of secrets taken out
     is_long: bool = False  # longer than recommended
 
 
@@ -46,7 +46,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     if topic is not None and not topic.strip():
         raise FragmentsError("blank", field="topic")
     raw_fields = content, topic or "", "", keywords or ()
-    fields, redacted = clean_fields_of(*raw_fields, strict=room.settings.strict)
+    fields, secret_kinds = redact_fields(*raw_fields, strict=room.settings.strict)
     amendment = replace(
         amendment,
         content=fields["content"] or None,
@@ -71,7 +71,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
             result = _correct(rows, before, after, owner_for(room, agent), now)
         activity.count_call(rows, room, session, agent, new_count=int(amendment.supersedes))
     is_long = content is not None and len(result.content) > CONTENT_CHARS
-    return AmendOutcome(result, before, amendment.supersedes, redacted, is_long)
+    return AmendOutcome(result, before, amendment.supersedes, secret_kinds, is_long)
 
 
 def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now: str) -> Fragment:

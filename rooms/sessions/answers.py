@@ -58,8 +58,8 @@ def save_answer(outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_o
     sentences = [_say("saved_new" if outcome.is_new else "saved_again", name=name)]
     if outcome.replaced:
         sentences.append(_say("replaced", fields=", ".join(outcome.replaced), name=name))
-    if outcome.redacted:
-        sentences.append(_say("redacted", kinds=", ".join(outcome.redacted)))
+    if outcome.secret_kinds:
+        sentences.append(_say("redacted", kinds=", ".join(outcome.secret_kinds)))
     if outcome.resolved:
         sentences.append(_say("resolved", names=", ".join(map(name_of, outcome.resolved))))
     if not outcome.is_current_written:

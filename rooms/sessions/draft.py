@@ -1,6 +1,6 @@
 """Prepares a draft for storage, and works out the session that a save makes of it.
 
-`prepare_draft` comes before anything else sees a text: it redacts, then checks the limits.
+`redact_draft` comes before anything else sees a text: it redacts, then checks the limits.
 `continue_session` is pure: a session and a draft go in, the new session comes out.
 """
 
@@ -40,7 +40,7 @@ class Field(NamedTuple):
     is_required: bool = False
 
 
-def prepare_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
+def redact_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
     """Return the draft redacted and checked, and the kinds of its secrets. Raises SessionsError.
 
     A secret that one text reveals goes from all texts; `strict` refuses it. Limits hold for the

@@ -156,7 +156,7 @@ class ForPeople(room.Room):
         return room.ImportPlan(
             items=[replace(item_of(session), id="-") for session in first_sessions],
             count=len(plan.new),
-            redacted=[*plan.redacted.elements()],
+            secret_kinds=[*plan.secret_counts.elements()],
             notes=[say(f"{table}.{name}", count=n) for name, n in counts.items() if n],
             refusals=[room.Refusal(*fault) for fault in faults],
             save=save if plan.new else None,

@@ -314,7 +314,7 @@ class Plan:
     known: int = 0  # sessions here already
     versions: int = 0  # further versions, joined with their session
     shortened: int = 0  # texts and lists
-    redacted: Counter[str] = field(default_factory=Counter)  # secrets by kind
+    secret_counts: Counter[str] = field(default_factory=Counter)  # secrets by kind
     faults: list[Fault] = field(default_factory=list)
 
 
@@ -343,7 +343,7 @@ def plan_import(
         session, actions = _trim(session, actions, plan)
         dates: Any = {name: getattr(session, name) or now for name in _DATE_FIELDS}
         plan.new.append((with_warning_flag(replace(session, **dates)), actions))
-        plan.redacted.update(kinds)
+        plan.secret_counts.update(kinds)
     plan.new.sort(key=lambda pair: (pair[0].created_at, pair[0].updated_at))
     return plan
 

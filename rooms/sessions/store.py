@@ -56,7 +56,7 @@ class SaveOutcome(NamedTuple):
 
     session: Session
     is_new: bool
-    redacted: tuple[str, ...] = ()  # kinds of secrets
+    secret_kinds: tuple[str, ...] = ()  # kinds of secrets
     resolved: Sequence[Session] = ()  # earlier sessions of its chain with a blocker resolved now
     replaced: Sequence[str] = ()  # fields whose former texts are in `Session.former`
     is_current_written: bool = True  # False if `current.json` could not be written
@@ -123,9 +123,9 @@ class SessionStore:
         """
         # The redactor is loaded with the first save.
         from core.sanitizer import safe_name
-        from rooms.sessions.draft import agent_of, continue_session, fold, prepare_draft, resolve
+        from rooms.sessions.draft import agent_of, continue_session, fold, redact_draft, resolve
 
-        draft, kinds = prepare_draft(draft, strict=self.settings.strict)
+        draft, kinds = redact_draft(draft, strict=self.settings.strict)
         agent = agent_of(safe_name(agent))
         with self.writing() as connection:
             now = moment_of(now) if now else utc_now()  # known only now: who saves after whom

@@ -23,7 +23,7 @@ from core.room import full_text
 from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import Database, DatabaseError
 from core.room.documents import as_json
-from core.room.redaction import Redaction, Row, SecretPlace, clean_file, clean_rows, kinds_in_file
+from core.room.redaction import Redaction, Row, SecretPlace, kinds_in_file, redact_file, redact_rows
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
 from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_config_keys
@@ -337,7 +337,7 @@ def redact_secrets(store: SessionStore) -> Redaction:
     if paths:
         store.write_current()
     for path in (store.current_path, *store.list_archives()):
-        clean_file(path)
+        redact_file(path)
     return Redaction(places, find_secrets(store), unpurged)
 
 
@@ -362,7 +362,7 @@ def _redact_rows(
     """Redact all rows of a file; return where secrets were. numbers: of sessions, by id."""
     places = list[SecretPlace]()
     for group in _row_groups_in(connection):
-        clean_group, kinds = clean_rows(group, _JSON_COLUMNS)
+        clean_group, kinds = redact_rows(group, _JSON_COLUMNS)
         if not kinds:
             continue
         is_session = clean_group[0]["_table"] == "contexts"

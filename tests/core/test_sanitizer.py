@@ -21,7 +21,7 @@ from core import sanitizer
 from core.data import TOKENS, Rule, rules, with_parts
 from core.errors import RefusedError
 from core.guard.characters import forms_of
-from core.sanitizer import MARKER, WINDOW_CHARS, CleanText, find_secrets, look_at, redact
+from core.sanitizer import MARKER, WINDOW_CHARS, RedactedText, find_secrets, look_at, redact
 from core.store import MemoryStore
 from tests.core.guard.secret_corpus import sentences
 from tests.support.samples import a_draft
@@ -50,7 +50,7 @@ def test_of_an_example_the_secret_goes_and_its_lookalike_stays_byte_for_byte() -
     faults = []
     for name, example in EXAMPLES.items():
         text, expected = expand(example.example)
-        if redact(text) != CleanText(expected, (name,)) or redact(expected).kinds:
+        if redact(text) != RedactedText(expected, (name,)) or redact(expected).kinds:
             faults.append(name)
     none_of(faults)
     none_of(it for it in EXAMPLES.values() if "«" in it.lookalike or not it.lookalike.strip())
@@ -92,7 +92,7 @@ def test_of_texts_only_the_secrets_go_in_every_placement_and_wherever_one_was_na
     only_marked_goes(place.format(token) for place in PIECES["places"] for token in tokens)
     for template, kinds in PIECES["kinds in order"]:
         text, expected = expand(template)
-        assert redact(text) == CleanText(expected, tuple(kinds))
+        assert redact(text) == RedactedText(expected, tuple(kinds))
         assert [secret.kind for secret in find_secrets(text)] == kinds
     only_marked_goes(PIECES["a token written otherwise"])
     named, bare = expand("the root password is {A12}")[0], expand("connect with {A12} first")[0]

@@ -23,7 +23,7 @@ from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, as_json
 from core.room.full_text import is_index_sound
-from core.room.redaction import Redaction, SecretPlace, clean_rows
+from core.room.redaction import Redaction, SecretPlace, redact_rows
 from core.sanitizer import has_secret, safe_name
 from rooms.fragments import room
 from rooms.fragments.fragment import Activity, Filter, TaskFeedback, ToolFeedback, hash_of
@@ -273,14 +273,14 @@ def _find_group(name: str, table_rows: Sequence[tuple[Table | None, _Row]]) -> I
         {column: value for column, value in row.items() if not table or column in _TEXTS[table]}
         for table, row in table_rows
     ]
-    clean_texts, kinds = clean_rows(texts, _LISTS)
+    clean_texts, kinds = redact_rows(texts, _LISTS)
     if kinds:
         changes = zip(table_rows, clean_texts, strict=True)
         yield _Group(name, kinds, [(table, row, row | new) for (table, row), new in changes])
 
 
 def _store_group(rows: Rows, group: _Group) -> None:
-    """Store clean rows; a fragment gets its new hash, and a changed text loses its vector."""
+    """Store redacted rows; a fragment gets its new hash, and a changed text loses its vector."""
     by_table = defaultdict[Table | None, list[tuple[_Row, _Row]]](list)
     for table, before, after in group.changes:
         by_table[table].append((before, after))

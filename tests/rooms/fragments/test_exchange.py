@@ -73,7 +73,7 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
     plan = plan_of(room, HEAD, row, version)
     assert exchange.save_plan(room, plan) == len(plan.new)
-    assert plan.redacted == {"github-token": 2}
+    assert plan.secret_counts == {"github-token": 2}
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
     assert TOKEN.encode() not in data and TOKEN[:12].encode() not in data

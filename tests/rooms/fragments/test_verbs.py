@@ -21,7 +21,7 @@ from core.sanitizer import find_secrets
 from rooms.fragments import fragment as schema
 from rooms.fragments import texts
 from rooms.fragments.activity import count_later
-from rooms.fragments.draft import clean_draft, end_session, make_id, reflect, remember
+from rooms.fragments.draft import end_session, make_id, redact_draft, reflect, remember
 from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Link
 from rooms.fragments.links import cures, link
 from rooms.fragments.recall import recall
@@ -65,7 +65,7 @@ def goes_through(room: Room, text: str) -> None:
     """Saved, a text comes back as it was cleaned, also from outside; found, changed and removed."""
     draft = Draft(content=f"c {text}", topic=f"t {text}"[:50].strip(), source=f"s {text}"[:200],
                   keywords=(f"k {text}"[:50].strip(), "crowd"))  # fmt: skip
-    expected, _ = clean_draft(draft)
+    expected, _ = redact_draft(draft)
     one = remember(room, draft).fragment
     assert kit.stored(room, one.id) == [one]
     told = (one.content, one.topic, one.keywords, one.source)
@@ -184,7 +184,7 @@ def test_a_secret_is_found_before_a_text_is_parted_and_in_every_item(room: Room)
         reflection = schema.Reflection(
             summary="x", decisions=(f"{padding} {text}",), open_questions=(f"is {TOKEN} it",)
         )
-        assert reflect(room, reflection).redacted
+        assert reflect(room, reflection).secret_kinds
     everything = repr(kit.all_of(room))
     assert TOKEN[4:12] not in everything and TOKEN[-8:] not in everything
 
@@ -244,7 +244,7 @@ def test_a_server_may_answer_before_use_is_counted_and_a_busy_database_counts_no
 def test_the_limit_of_a_content_holds_behind_the_redactor() -> None:
     body = base64.encodebytes(random.Random(1).randbytes(1_200)).decode()
     key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----"
-    draft, _ = clean_draft(Draft(content=key))
+    draft, _ = redact_draft(Draft(content=key))
     assert len(draft.content) < 100
 
 
@@ -262,7 +262,7 @@ def test_the_limit_of_a_content_holds_behind_the_redactor() -> None:
 def test_keywords_are_counted_before_they_are_looked_at(keywords: tuple[str], said: str) -> None:
     start = time.process_time()
     with pytest.raises(FragmentsError) as caught:
-        clean_draft(Draft(content="x", keywords=keywords))
+        redact_draft(Draft(content="x", keywords=keywords))
     assert str(caught.value).startswith(said)
     assert time.process_time() - start < 2
 
@@ -271,12 +271,12 @@ def test_keywords_are_counted_before_they_are_looked_at(keywords: tuple[str], sa
 @given(st.text(max_size=400), st.lists(st.text(max_size=60), max_size=8))
 def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) -> None:
     try:
-        done, redacted = clean_draft(Draft(content=content, keywords=tuple(keywords)))
+        done, redacted = redact_draft(Draft(content=content, keywords=tuple(keywords)))
     except FragmentsError as error:
         assert error.key in ("blank", "too_large", "too_long", "too_many", "lone_surrogate")
         return
     assert 0 < len(done.content.encode()) <= 1_024
-    assert clean_draft(done)[0] == done
+    assert redact_draft(done)[0] == done
     assert not find_secrets(done.content) or redacted == ()
 
 
@@ -285,7 +285,7 @@ def test_any_text_is_stored_whole_or_refused(content: str, keywords: list[str]) 
 @given(ANY, st.sampled_from(["", "\0", "\x1f", "\u200b", "\x9f"]))
 def test_no_secret_survives_a_character_that_hides_it(around: str, hider: str) -> None:
     content = f"{around} {TOKEN[:12]}{hider}{TOKEN[12:]} {around}"
-    [text], _ = texts.clean_texts([texts.Text("content", content, 4_000)], strict=False)
+    [text], _ = texts.redact_texts([texts.Text("content", content, 4_000)], strict=False)
     assert TOKEN not in text.replace("\u200b", "")
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from core.text.plain import moment_of
 from rooms.sessions.answers import session_answer
-from rooms.sessions.draft import agent_of, continue_session, prepare_draft
+from rooms.sessions.draft import agent_of, continue_session, redact_draft
 from rooms.sessions.hints import hint_of
 from rooms.sessions.search import Criteria, find_similar, search
 from rooms.sessions.session import (
@@ -87,17 +87,17 @@ def draft_filled_with(text: str) -> Draft:
 
 def refusal_of(draft: Draft, **more: bool) -> str:
     with pytest.raises(SessionsError) as caught:
-        prepare_draft(draft, **more)
+        redact_draft(draft, **more)
     return str(caught.value)
 
 
 @pytest.mark.row("003 T10", "003 T11")
 def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> None:
     draft = draft_filled_with("a text: `rm -rf`, 100 %, “quotes”\n\ttwo lines")
-    assert prepare_draft(draft) == (draft, ())
+    assert redact_draft(draft) == (draft, ())
     tags = (" JWT", "JWT", "", "  ", "가", "\u1100\u1161")
     changes = Changes(modified_files=("a.py", "", "a.py", "b.py"))
-    draft = prepare_draft(Draft(goal="  fix it \n", tags=tags, changes=changes))[0]
+    draft = redact_draft(Draft(goal="  fix it \n", tags=tags, changes=changes))[0]
     assert (draft.goal, draft.tags) == ("fix it", ("JWT", "가"))
     assert draft.changes == Changes(modified_files=("a.py", "b.py"))
     names = (" Cursor-VSCode\n", "a\x1b[31m\ud800b", "x" * 5_000)
@@ -107,7 +107,7 @@ def test_a_draft_is_stored_as_it_is_without_blanks_around_it_and_doubles() -> No
 @pytest.mark.row("003 T86")
 @pytest.mark.parametrize("text", [TOKEN, f"{TOKEN[:20]}\u200b{TOKEN[20:]}"])
 def test_a_secret_goes_from_every_field(text: str) -> None:
-    draft, [_] = prepare_draft(draft_filled_with(f"key {text} it"))
+    draft, [_] = redact_draft(draft_filled_with(f"key {text} it"))
     text = repr(draft)
     assert text.count("[REDACTED]") == 12
     assert TOKEN not in text.replace("\u200b", "").replace("\\u200b", "")
@@ -119,10 +119,10 @@ def test_a_secret_that_one_field_gives_away_goes_from_the_others() -> None:
     value = "Xk29vQp7LmR4"
     texts = {"goal": f"try {value} again", "summary": f"and {value}"}
     for field, _, arguments in LIMITS:
-        draft, kinds = prepare_draft(draft_of({**texts, **arguments}, f"x password={value}"))
+        draft, kinds = redact_draft(draft_of({**texts, **arguments}, f"x password={value}"))
         assert value not in repr(draft) and kinds, field
     split = f"{value[:5]}\u2060{value[5:]}"
-    draft, _ = prepare_draft(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
+    draft, _ = redact_draft(Draft(goal=f"password={split}", summary=f"with {value} and {split}"))
     assert "Xk29" not in repr(draft)
 
 
@@ -154,7 +154,7 @@ def test_a_value_that_cannot_be_stored_is_refused_by_the_name_of_its_field() -> 
     for field, most, arguments in LIMITS:
         for letter in "a한👩":
             exact = draft_of(arguments, letter * most)
-            assert prepare_draft(exact)[0] == exact, field
+            assert redact_draft(exact)[0] == exact, field
 
 
 def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
@@ -162,7 +162,7 @@ def test_a_limit_holds_for_the_text_without_its_secrets() -> None:
     lines = [base64.b64encode(chance.randbytes(48)).decode() for _ in range(50)]
     key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
     assert len(key) > 3_000
-    assert len(prepare_draft(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
+    assert len(redact_draft(Draft(goal="g", summary=f"the key\n{key}"))[0].summary or "") < 100
     assert "4,000 characters" in refusal_of(Draft(goal="g", summary="word " * 800))
     # A text that no redaction makes short enough is refused at once.
     assert "1,000,000 characters" in refusal_of(Draft(goal="x" * 1_000_000))
@@ -264,7 +264,7 @@ def texts_in(content: Draft | Session) -> list[object]:
 
 def assert_comes_back(store: SessionStore, draft: Draft) -> Session:
     """Saved, every text comes back as it was cleaned, from the store and from outside."""
-    expected, _ = prepare_draft(draft)
+    expected, _ = redact_draft(draft)
     saved = store.save(draft, agent="", process=os.urandom(8).hex()).session  # continues nothing
     session = store.get(f"#{saved.number}")
     assert session == saved
@@ -335,7 +335,7 @@ def test_no_byte_of_a_secret_is_on_disk(store: SessionStore) -> None:
         except SessionsError as error:  # too long for its field, tags most of all
             assert error.key == "too_long", error
             continue
-        assert outcome.redacted, (field, case.kind, case.placement)
+        assert outcome.secret_kinds, (field, case.kind, case.placement)
         secrets += [(field, case.kind, secret) for secret in case_secrets]
     assert len(secrets) > SAMPLE / 2 and {field for field, _, _ in secrets} == set(FIELDS)
     for _ in range(2):  # with its journals, and after it was closed

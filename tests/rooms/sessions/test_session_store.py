@@ -18,7 +18,7 @@ import pytest
 from core.config import Settings, state_directory
 from core.errors import RefusedError
 from core.program import LOGGER
-from core.room.redaction import clean_file, clean_rows
+from core.room.redaction import redact_file, redact_rows
 from rooms.sessions import actions
 from rooms.sessions.actions import Caller, Deed
 from rooms.sessions.config import CONFIG, EXCLUDED, INCLUDED, Config, read_config
@@ -341,7 +341,7 @@ def test_without_a_home_no_file_beside_the_user_is_counted(
 
 def test_of_two_names_that_are_secrets_neither_value_is_lost() -> None:
     data = {TOKEN: 1, TOKEN[:4] + TOKEN[:3:-1]: 2}
-    [row], _ = clean_rows([{"metadata": json.dumps(data)}], ["metadata"])
+    [row], _ = redact_rows([{"metadata": json.dumps(data)}], ["metadata"])
     assert json.loads(row["metadata"]) == {"[REDACTED]": 1, "[REDACTED]_": 2}
 
 
@@ -369,5 +369,5 @@ def test_a_file_that_is_too_large_is_not_cut_by_a_redaction(
     monkeypatch.setattr("core.room.redaction.MOST_FILE_BYTES", 100)
     text = f"password: {TOKEN}\n" + "x" * 100
     (tmp_path / "large").write_text(text)
-    clean_file(tmp_path / "large")
+    redact_file(tmp_path / "large")
     assert (tmp_path / "large").read_text() == text

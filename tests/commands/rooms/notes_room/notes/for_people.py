@@ -95,7 +95,7 @@ class ForPeople(room.Room):
         old = [room.Refusal(str(n), "a known note") for n, row in intake.rows if row["id"] in ids]
         saving = save if new else None
         return room.ImportPlan(
-            items=new, count=len(new), redacted=[], notes=[], refusals=old, save=saving
+            items=new, count=len(new), secret_kinds=[], notes=[], refusals=old, save=saving
         )
 
     def findings(self) -> list[Finding]:
