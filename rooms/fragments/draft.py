@@ -63,7 +63,7 @@ def remember(room: Room, draft: Draft, *, agent: str = "", session: str = "") ->
 
 
 def redact_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[str, ...]]:
-    """Return the draft redacted and checked, and the kinds of its secrets. strict: refuse a secret."""
+    """Return the draft redacted and checked, and the kinds of secrets, which `strict` refuses."""
     linked_to = tuple(dict.fromkeys(filter(None, map(texts.plain_id, draft.linked_to))))
     texts.check_count("linkedTo", len(linked_to), MOST_LINKED)
     raw_fields = draft.content, draft.topic, draft.source, draft.keywords

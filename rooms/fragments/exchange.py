@@ -276,7 +276,7 @@ def _moment_from(value: Any) -> str:
 class Plan:
     """The result of an import before it is saved."""
 
-    new: list[Fragment] = field(default_factory=list)  # as they will be stored
+    new_fragments: list[Fragment] = field(default_factory=list)  # as they will be stored
     links: list[Link] = field(default_factory=list)  # new, as the entries are
     entries: list[Entry] = field(default_factory=list)
     known_count: int = 0  # fragments that are here already, by id or content
@@ -310,11 +310,11 @@ def save_plan(room: Room, plan: Plan, progress: Progress = lambda *_: None) -> i
     A fragment that came in meanwhile stays. After a break the same import brings the rest.
     """
     saved_count = 0
-    for batch in _batches_of(plan.new):
+    for batch in _batches_of(plan.new_fragments):
         with room.engine.writing() as rows:
             known_ids = {row.id for row in rows.by_ids(row.id for row in batch)}
             saved_count += len(rows.add([row for row in batch if row.id not in known_ids]))
-        progress(saved_count, len(plan.new))
+        progress(saved_count, len(plan.new_fragments))
     for link_batch in _batches_of(plan.links):
         with room.engine.writing() as rows:
             rows.put_links(_find_new_links(rows, link_batch))
@@ -382,7 +382,7 @@ class _Planner:
             entries.append(replace(clean_entry, **changes))
         plan.links = _find_new_links(self._rows, links, self._fragments)
         plan.entries = _find_new_entries(self._rows, entries)
-        plan.new = list(self._fragments.values())
+        plan.new_fragments = list(self._fragments.values())
         return plan
 
     def _prepare(self, row: Fragment, word: str) -> Fragment | str:

@@ -203,12 +203,12 @@ class ForPeople(people.Room):
         counts |= {"other": plan.other_count, "in_bin": plan.bin_count, "shortened": plan.cut_count}
         faults = [(row.place, say(f"import_fragments.passed_{row.reason}")) for row in plan.faults]
         return people.ImportPlan(
-            items=[item_of(row) for row in plan.new[: people.MOST_PLAN_ITEMS]],
-            count=len(plan.new),
+            items=[item_of(row) for row in plan.new_fragments[: people.MOST_PLAN_ITEMS]],
+            count=len(plan.new_fragments),
             secret_kinds=[*plan.secret_counts.elements()],
             notes=[say(f"import_fragments.{key}", count=n) for key, n in counts.items() if n],
             refusals=[people.Refusal(str(place or ""), reason) for place, reason in faults],
-            save=save if plan.new or plan.links or plan.entries else None,
+            save=save if plan.new_fragments or plan.links or plan.entries else None,
         )
 
     def secrets(self) -> people.Secrets:
@@ -231,9 +231,9 @@ class ForPeople(people.Room):
         return people.RedactOutcome(changed_texts, left_texts, notes, not files)
 
     def findings(self) -> "list[Finding]":
-        from rooms.fragments.upkeep.health import find_faults
+        from rooms.fragments.upkeep.health import examine
 
-        return find_faults(self._memory.settings, os.environ)
+        return examine(self._memory.settings, os.environ)
 
     def figures(self) -> people.Figures:
         from rooms.fragments.activity import statistics_of

@@ -237,7 +237,7 @@ def database_path(environment: Mapping[str, str]) -> Path:
     return Path(place, FILE_NAME) if is_folder else Path(place)
 
 
-def unknown_keys(database: Path) -> list[str]:
+def unknown_config_keys(database: Path) -> list[str]:
     """Return keys of `config.json` that are no settings. Raises ConfigError."""
     return unknown_keys_in(database.with_name(CONFIG_NAME), _KEYS)
 

@@ -391,6 +391,6 @@ def offer(
     server.offer_resource(fragment, "memory://fragment/{id}", **resource)
     if not any(os.environ.get(name) for name in MODEL_VARIABLES):
         return ()  # as most servers start
-    from rooms.fragments.models import check
+    from rooms.fragments.models import faults_in
 
-    return check(os.environ)  # no model is asked for it
+    return faults_in(os.environ)  # no model is asked for it

@@ -139,27 +139,28 @@ class ForPeople(room.Room):
 
     def plan_import(self, intake: room.Intake, progress: room.Progress) -> room.ImportPlan:
         from rooms.sessions import source
-        from rooms.sessions.source import carry_out, plan_import
+        from rooms.sessions.source import plan_import, save_plan
 
         store, is_first = self.store, not os.path.lexists(self.store.path)
         plan = plan_import(store, room.read_intake(intake, source), progress)
 
         def save(progress: room.Progress) -> list[str]:
-            sessions = carry_out(store, plan)
+            sessions = save_plan(store, plan)
             lines = [say("import_sessions.saved", count=len(sessions))]
             return [*lines, room.sentence_for_switch_on(self._memory, NAME)] if is_first else lines
 
-        counts = {name: getattr(plan, name) for name in ("known", "versions", "shortened")}
-        first_sessions = [session for session, _ in plan.new[: room.MOST_PLAN_ITEMS]]
+        known, versions, cut = plan.known_count, plan.version_count, plan.cut_count
+        counts = {"known": known, "versions": versions, "shortened": cut}
+        first_sessions = [session for session, _ in plan.new_sessions[: room.MOST_PLAN_ITEMS]]
         table = "import_sessions"
         faults = ((place, say(f"{table}.passed_{reason}")) for place, reason in plan.faults)
         return room.ImportPlan(
             items=[replace(item_of(session), id="-") for session in first_sessions],
-            count=len(plan.new),
+            count=len(plan.new_sessions),
             secret_kinds=[*plan.secret_counts.elements()],
             notes=[say(f"{table}.{name}", count=n) for name, n in counts.items() if n],
             refusals=[room.Refusal(*fault) for fault in faults],
-            save=save if plan.new else None,
+            save=save if plan.new_sessions else None,
         )
 
     def findings(self) -> "list[Finding]":

@@ -310,10 +310,10 @@ def _actions_in(context: Data, id_: str) -> Iterator[Action]:
 class Plan:
     """The plan of an import."""
 
-    new: list[tuple[Session, list[Action]]] = field(default_factory=list)  # oldest first
-    known: int = 0  # sessions here already
-    versions: int = 0  # further versions, joined with their session
-    shortened: int = 0  # texts and lists
+    new_sessions: list[tuple[Session, list[Action]]] = field(default_factory=list)  # oldest first
+    known_count: int = 0  # sessions here already
+    version_count: int = 0  # further versions, joined with their session
+    cut_count: int = 0  # texts and lists
     secret_counts: Counter[str] = field(default_factory=Counter)  # secrets by kind
     faults: list[Fault] = field(default_factory=list)
 
@@ -327,7 +327,7 @@ def plan_import(
     with store.reading() as connection:  # not the hints whose texts an archive holds
         statement = "SELECT id FROM contexts WHERE coalesce(archive, '') = ''"
         known_ids = {id_ for (id_,) in connection.execute(statement)}
-    plan.known = sum(item.session.id in known_ids for item in items)
+    plan.known_count = sum(item.session.id in known_ids for item in items)
     new_items = [item for item in items if item.session.id not in known_ids]
     now, parents = utc_now(), _parents_of(items, known_ids)
     for count, item in enumerate(new_items):
@@ -342,13 +342,13 @@ def plan_import(
             continue
         session, actions = _trim(session, actions, plan)
         dates: Any = {name: getattr(session, name) or now for name in _DATE_FIELDS}
-        plan.new.append((with_warning_flag(replace(session, **dates)), actions))
+        plan.new_sessions.append((with_warning_flag(replace(session, **dates)), actions))
         plan.secret_counts.update(kinds)
-    plan.new.sort(key=lambda pair: (pair[0].created_at, pair[0].updated_at))
+    plan.new_sessions.sort(key=lambda pair: (pair[0].created_at, pair[0].updated_at))
     return plan
 
 
-def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
+def save_plan(store: SessionStore, plan: Plan) -> list[Session]:
     """Save a plan in one transaction; return its sessions, with their former numbers if free.
 
     A session that is here by now is left alone; an older version's hint gets its texts back.
@@ -358,7 +358,7 @@ def carry_out(store: SessionStore, plan: Plan) -> list[Session]:
         numbers = {number for (number,) in connection.execute("SELECT number FROM contexts")}
         hints = {hint.id: hint for hint in rows.sessions_where(connection, "archive != ''")}
         known_ids = {id_ for (id_,) in connection.execute("SELECT id FROM contexts")} - hints.keys()
-        for session, actions in plan.new:
+        for session, actions in plan.new_sessions:
             if session.id in known_ids:
                 continue
             if hint := hints.get(session.id):
@@ -383,13 +383,13 @@ def _merge_versions(items: Iterable[Incoming], plan: Plan) -> list[Incoming]:
     by_id = dict[str, Incoming]()
     for newer in versions:
         if newer.name in snapshots and not newer.snapshot:  # the row that was made of a snapshot
-            plan.versions += 1
+            plan.version_count += 1
             continue
         new_session, older = newer.session, by_id.get(newer.session.id)
         by_id[new_session.id] = newer
         if older is None:
             continue
-        plan.versions += 1
+        plan.version_count += 1
         old_session = older.session
         fields: Any = {
             name: getattr(new_session, name) or getattr(old_session, name)
@@ -432,11 +432,11 @@ def _trim(session: Session, actions: list[Action], plan: Plan) -> tuple[Session,
     def cut(text: str, most_chars: int) -> str:
         if len(text) <= most_chars:
             return text
-        plan.shortened += 1
+        plan.cut_count += 1
         return f"{text[: most_chars - 1].rstrip()}…"
 
     def keep_newest(items: Sequence[_Item], most: int) -> tuple[_Item, ...]:
-        plan.shortened += len(items) > most
+        plan.cut_count += len(items) > most
         return tuple(items[-most:])
 
     tags = tuple(tag.strip() for tag in session.tags if tag.strip())

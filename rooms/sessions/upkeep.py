@@ -54,29 +54,29 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
     A repair raises SessionsError and DatabaseError.
     """
     count = count_dropped(root, environment)
-    not_recorded = [_report("dropped", "note", count=count, days=COUNTED_DAYS)] if count else []
+    not_recorded = [_finding("dropped", "note", count=count, days=COUNTED_DAYS)] if count else []
     try:
         store = open_sessions(root, settings)
     except RefusedError as error:
-        return [_report("config", "error", said=str(error)), *not_recorded]
+        return [_finding("config", "error", said=str(error)), *not_recorded]
     file, figures = str(root / CONFIG), Facts()
     findings = [
-        _report("unknown_key", "note", path=file, name=name) for name in unknown_config_keys(root)
+        _finding("unknown_key", "note", path=file, name=name) for name in unknown_config_keys(root)
     ]
     with closing(store.open_database()) as database:
-        findings += _findings_in_file(database, store)
+        findings += _file_findings(database, store)
     with suppress(SentinelError), store.reading() as connection:  # said of the file
         [count] = connection.execute("SELECT count(*) FROM contexts").fetchone()
         [schema] = connection.execute("PRAGMA user_version").fetchone()
         for name, hints in connection.execute(_HINTS).fetchall():
             path = store.path.parent / str(name)
             if path in store.list_former_archives():
-                findings.append(_report("former_archive", "note", path=str(path), count=hints))
+                findings.append(_finding("former_archive", "note", path=str(path), count=hints))
             else:
-                findings.append(_report("archive_missing", "warning", path=str(path), count=hints))
+                findings.append(_finding("archive_missing", "warning", path=str(path), count=hints))
         figures |= {"count": count, "schema": schema}
-    findings += [_report("aside", "note", path=str(path)) for path in damaged_files(store.path)]
-    findings += _findings_in_git(store)
+    findings += [_finding("aside", "note", path=str(path)) for path in damaged_files(store.path)]
+    findings += _git_findings(store)
     for shared_root in shared_roots(root, environment):
         if not os.path.isdir(shared_root):
 
@@ -84,7 +84,7 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
                 unshare_project(root, environment)
 
             name = os.path.basename(shared_root)
-            findings.append(_report("project_gone", "note", fix, root=shared_root, name=name))
+            findings.append(_finding("project_gone", "note", fix, root=shared_root, name=name))
     findings += not_recorded
     if figures:
         archives = [*store.list_archives(), *store.list_former_archives()]
@@ -94,11 +94,11 @@ def examine(root: Path, settings: Settings, environment: Mapping[str, str]) -> l
     return findings
 
 
-def _report(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
+def _finding(kind: str, severity: Severity, fix: _Fix | None = None, **facts: str | int) -> Finding:
     return Finding(f"sessions.health.{kind}", severity, facts=facts, fixable=bool(fix), fix=fix)
 
 
-def _findings_in_file(database: Database, store: SessionStore) -> Iterator[Finding]:
+def _file_findings(database: Database, store: SessionStore) -> Iterator[Finding]:
     def is_index_whole(connection: Connection) -> bool:
         statement = (
             "SELECT (SELECT count(*) FROM contexts) = (SELECT count(*) FROM contexts_fts_docsize)"
@@ -108,14 +108,14 @@ def _findings_in_file(database: Database, store: SessionStore) -> Iterator[Findi
         is_sound = full_text.is_index_sound(connection, rows.INDEX)
         return is_sound and bool(connection.execute(statement).fetchone()[0])
 
-    def put_back() -> Facts:
+    def put_back_copy() -> Facts:
         store.database.close()
         with closing(store.open_database()) as damaged:
             repair = damaged.put_back_copy()
         store.write_current()
         return {"aside": str(repair.aside), "copy": date_of(repair.copy)}
 
-    def rebuild_index() -> None:
+    def make_index() -> None:
         with closing(store.open_database()) as writer, writer.writing() as connection:
             connection.execute("DELETE FROM counters WHERE name = 'index'")
             rows.update_index(connection, store.config.tokenizer)
@@ -124,16 +124,17 @@ def _findings_in_file(database: Database, store: SessionStore) -> Iterator[Findi
     try:
         flaw = database.find_flaw(is_index_whole)
     except SentinelError as error:
-        yield _report("unusable", "error", said=str(error))
+        yield _finding("unusable", "error", said=str(error))
     else:
         if flaw and flaw.part == "index":
-            yield _report("index", "warning", rebuild_index, path=path)
+            yield _finding("index", "warning", make_index, path=path)
         elif flaw:
             kind = "damaged" if flaw.copy else "damaged_alone"
-            yield _report(kind, "error", put_back, path=path, reason=flaw.reason, copy=flaw.copy)
+            facts = {"path": path, "reason": flaw.reason, "copy": flaw.copy}
+            yield _finding(kind, "error", put_back_copy, **facts)
 
 
-def _findings_in_git(store: SessionStore) -> Iterator[Finding]:
+def _git_findings(store: SessionStore) -> Iterator[Finding]:
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
         try:
@@ -155,14 +156,14 @@ def _findings_in_git(store: SessionStore) -> Iterator[Finding]:
         ignore_path = f"{folder_name}/.gitignore"
         databases = find_tracked(f":(glob){folder_name}/*.db*")
         for path in databases:
-            yield _report("tracked", "warning", path=path)
+            yield _finding("tracked", "warning", path=path)
         for path in find_tracked(f"{folder_name}/{CURRENT}"):
-            yield _report("current_tracked", "note", path=path)
+            yield _finding("current_tracked", "note", path=path)
         # The database, and the name of a copy, which need not be there.
         paths = () if databases else (str(store.path), f"{store.path}.copy-0")
         question = "check-ignore", "--quiet", "--no-index", "--"
         if any(tree.run(*question, path).returncode for path in paths):
-            yield _report("not_ignored", "warning", ignore, path=ignore_path, name=store.path.name)
+            yield _finding("not_ignored", "warning", ignore, path=ignore_path, name=store.path.name)
     except HistoryError:  # no git here; the doctor says so of the log
         return
 

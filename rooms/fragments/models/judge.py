@@ -117,7 +117,7 @@ class Judge:
 
 
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
-    """Return None if the settings name no judge; load nothing. Raises a fault of `check`."""
+    """Return None if the settings name no judge; load nothing. Raises a fault of `faults_in`."""
     judges = list[NamedJudge]()
     for item in judges_in(environment):
         if isinstance(item, ServiceError):
@@ -151,7 +151,7 @@ def judges_in(environment: Mapping[str, str]) -> "Iterator[NamedJudge | ServiceE
             settings = {CHAT_VARIABLE: address, CHAT_MODEL_VARIABLE: model}
             unset_names = (variable for variable, value in settings.items() if not value)
             errors = [ServiceError("not_set", judge=CHAT, variable=name) for name in unset_names]
-            errors += services.check_service(environment, CHAT_VARIABLE) if address else []
+            errors += services.faults_of_service(environment, CHAT_VARIABLE) if address else []
             yield from errors
             if not errors:
                 service = services.service_of(environment, CHAT_VARIABLE, "/chat/completions")

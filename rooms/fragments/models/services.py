@@ -72,7 +72,7 @@ def value_of(environment: Mapping[str, str], variable: str) -> str:
     return "" if "${" in value else value
 
 
-def check_service(environment: Mapping[str, str], variable: str) -> Iterator[ServiceError]:
+def faults_of_service(environment: Mapping[str, str], variable: str) -> Iterator[ServiceError]:
     """Yield faults, such as a key over http to another machine."""
     address, key = value_of(environment, variable), value_of(environment, KEY_VARIABLE)
     try:
@@ -90,7 +90,7 @@ def check_service(environment: Mapping[str, str], variable: str) -> Iterator[Ser
 
 
 def service_of(environment: Mapping[str, str], variable: str, path: str) -> Service:
-    """Return a service that passed `check_service`. path: such as `/embeddings`."""
+    """Return a service that passed `faults_of_service`. path: such as `/embeddings`."""
     address = endpoint_of(value_of(environment, variable), path)
     return Service(address, variable, value_of(environment, KEY_VARIABLE))
 

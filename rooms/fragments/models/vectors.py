@@ -69,12 +69,12 @@ PROBES = (
 )
 
 
-def check(environment: Mapping[str, str]) -> list[ServiceError]:
+def faults_in(environment: Mapping[str, str]) -> list[ServiceError]:
     """Return the faults of the settings; ask and load nothing."""
     value = services.value_of(environment, VARIABLE).lower()
     if value in ("", LOCAL):
         return []
-    errors = [*services.check_service(environment, VARIABLE)]
+    errors = [*services.faults_of_service(environment, VARIABLE)]
     dimensions = services.value_of(environment, DIMENSIONS_VARIABLE)
     is_number = dimensions.isascii() and dimensions.isdigit() and len(dimensions) < 9
     if dimensions and not (is_number and 0 < int(dimensions) <= MOST_DIMENSIONS):
@@ -133,8 +133,8 @@ class Embedder:
 
 
 def embedder_of(environment: Mapping[str, str]) -> Embedder | None:
-    """Return None if the settings name nothing; load nothing. Raises a fault of `check`."""
-    for error in check(environment):
+    """Return None if the settings name nothing; load nothing. Raises a fault of `faults_in`."""
+    for error in faults_in(environment):
         raise error
     value = services.value_of(environment, VARIABLE)
     if not value:

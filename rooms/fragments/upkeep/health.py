@@ -27,7 +27,7 @@ from core.room.redaction import Redaction, SecretPlace, redact_rows
 from core.sanitizer import has_secret, safe_name
 from rooms.fragments import room
 from rooms.fragments.fragment import Activity, Filter, TaskFeedback, ToolFeedback, hash_of
-from rooms.fragments.models import check, find_missing
+from rooms.fragments.models import faults_in, find_missing
 from rooms.fragments.storage.columns import ENTRY_TABLES, FRAGMENTS, VERSIONS, Table, is_moment
 from rooms.fragments.storage.redis import Cache
 from rooms.fragments.storage.rows import Engine, Rows
@@ -61,7 +61,7 @@ _TEXTS = {
 }
 
 
-def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
+def examine(settings: Settings, environment: Mapping[str, str]) -> list[Finding]:
     """Return faults, and the number of fragments; [] for none. No finding holds a password."""
     try:
         path, server = room.database_path(environment), room.database_server(environment)
@@ -71,10 +71,10 @@ def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Find
     notes = [_finding("aside", "note", {"path": str(copy)}) for copy in copies]
     if not server and not os.path.lexists(path):
         return notes
-    findings = [*(_check_server(server, settings) if server else _check_file(path, settings))]
+    findings = [*(_server_findings(server, settings) if server else _file_findings(path, settings))]
     try:
         cache = room.read_config(environment).cache
-        for name in room.unknown_keys(path):
+        for name in room.unknown_config_keys(path):
             facts: Facts = {"path": str(path.with_name(CONFIG_NAME)), "name": name}
             findings.append(_finding("unknown_key", "warning", facts))
         if cache:
@@ -83,7 +83,7 @@ def find_faults(settings: Settings, environment: Mapping[str, str]) -> list[Find
                     findings.append(_finding("redis", "warning", {"path": cache.name}))
     except SentinelError as error:
         findings.append(_finding("config", "error", {"said": str(error)}))
-    texts = map(str, (*check(environment), *find_missing(environment)))
+    texts = map(str, (*faults_in(environment), *find_missing(environment)))
     return [*findings, *(_finding("models", "error", {"said": text}) for text in texts), *notes]
 
 
@@ -101,7 +101,7 @@ def _count_fragments(rows: Rows) -> Facts:
     return {"count": live, "in_bin": in_bin, "agents": agents}
 
 
-def _check_file(path: Path, settings: Settings) -> Iterator[Finding]:
+def _file_findings(path: Path, settings: Settings) -> Iterator[Finding]:
     def put_back_copy() -> Facts:
         with closing(engine):
             done = engine.database.put_back_copy()
@@ -156,7 +156,7 @@ def _check_file(path: Path, settings: Settings) -> Iterator[Finding]:
         yield _finding("ok", "ok", place | facts | {"engine": ""})
 
 
-def _check_server(server: Server, settings: Settings) -> Iterator[Finding]:
+def _server_findings(server: Server, settings: Settings) -> Iterator[Finding]:
     from core.postgres.pool import ROOM_ROLE, UPKEEP_ROLE
     from rooms.fragments.storage.postgres import PostgresEngine
 

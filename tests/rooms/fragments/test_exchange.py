@@ -41,7 +41,7 @@ def test_neither_an_export_nor_a_plan_makes_a_room_and_no_secret_goes_out(room: 
             return [*map(exchange.line_of, fragments)]
 
     assert lines() == []
-    assert plan_of(room, *DUMP).new
+    assert plan_of(room, *DUMP).new_fragments
     assert not room.engine.exists()
     add(room, f"The token is {TOKEN}.", keywords=(TOKEN,))
     assert lines() and TOKEN not in str(lines())
@@ -72,7 +72,7 @@ def test_no_secret_comes_in(room: Room, tmp_path: Path) -> None:
     row |= {"topic": long, "keywords": [TOKEN, long]}
     version = {"kind": "version", "fragment_id": "aaaaaaab", "content": TOKEN}
     plan = plan_of(room, HEAD, row, version)
-    assert exchange.save_plan(room, plan) == len(plan.new)
+    assert exchange.save_plan(room, plan) == len(plan.new_fragments)
     assert plan.secret_counts == {"github-token": 2}
     room.engine.close()
     data = b"".join(it.read_bytes() for it in (tmp_path / "own").iterdir())
@@ -124,6 +124,6 @@ def test_a_file_with_any_objects_is_refused_or_taken(
         return
     exchange.save_plan(room, exchange.plan_import(room, source))
     again = exchange.plan_import(room, source)
-    assert not [it for it in again.new if it.is_live]
+    assert not [it for it in again.new_fragments if it.is_live]
     assert (again.links, again.entries) == ([], [])
     room.engine.close()

@@ -386,7 +386,7 @@ def _bring_database(life: Life, rows: Sequence[Sequence[Any]]) -> Any:
         path = make_memory_db(Path(folder, "memory.db"), *rows)
         before = path.read_bytes()
         plan = exchange.plan_import(life.room, exchange.read_source(path))
-        assert exchange.save_plan(life.room, plan) == len(plan.new)
+        assert exchange.save_plan(life.room, plan) == len(plan.new_fragments)
         assert path.read_bytes() == before and [*Path(folder).iterdir()] == [path]
     faults = [f"{it.place} {it.reason}" for it in plan.faults]
     return {"known_count": plan.known_count, "faults": faults}
@@ -400,8 +400,8 @@ def _bring(
     texts = [it if isinstance(it, str) else json.dumps(it, ensure_ascii=False) for it in values]
     source = exchange.read_text("\n".join(texts).encode(), "a.jsonl")
     plan = exchange.plan_import(life.room, source, agent=agent)
-    assert exchange.save_plan(life.room, plan) == len(plan.new)
-    counted = {it: len(getattr(plan, it)) for it in ("new", "links", "entries")}
+    assert exchange.save_plan(life.room, plan) == len(plan.new_fragments)
+    counted = {it: len(getattr(plan, it)) for it in ("new_fragments", "links", "entries")}
     return {**(_parts(plan) or {}), **counted, "faults": Counter(it.reason for it in plan.faults)}
 
 

@@ -101,7 +101,7 @@ class Sequence(RuleBasedStateMachine):
             save_plan(other, plan_import(other, source))
             assert everything(other) == everything(room)
             again = plan_import(other, source)
-            assert (again.new, again.links, again.entries) == ([], [], [])
+            assert (again.new_fragments, again.links, again.entries) == ([], [], [])
             other.engine.close()
 
     @rule(

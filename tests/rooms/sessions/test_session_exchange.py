@@ -24,7 +24,7 @@ from rooms.sessions import upkeep
 from rooms.sessions.document import FORMS, Entry, FormName, Head, export
 from rooms.sessions.draft import redact_session
 from rooms.sessions.session import ACTION, SESSION, Action, Changes, Point, Session
-from rooms.sessions.source import Plan, carry_out, plan_import, read_source
+from rooms.sessions.source import Plan, plan_import, read_source, save_plan
 from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep import archive_before
 from tests.support.session_samples import (
@@ -185,9 +185,9 @@ def put(path: Path, value: object) -> None:
 def take(store: SessionStore, path: Path) -> tuple[Plan, list[Session]]:
     """Carry out an import; a second one would bring nothing."""
     plan = plan_import(store, read_source(path))
-    sessions = carry_out(store, plan)
-    second_plan = plan_import(store, read_source(path))
-    assert (second_plan.new, second_plan.known) == ([], len(sessions) + plan.known)
+    sessions = save_plan(store, plan)
+    again = plan_import(store, read_source(path))
+    assert (again.new_sessions, again.known_count) == ([], len(sessions) + plan.known_count)
     return plan, sessions
 
 
@@ -240,7 +240,7 @@ def test_a_former_directory_becomes_sessions_and_stays_as_it_was(
         make_history(folder / "history.db", row["database"])
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     plan, sessions = take(store, folder)
-    assert plan.versions == row["versions"]
+    assert plan.version_count == row["versions"]
     assert (store.path.parent / "current.json").is_file()
     goals = {session.id: session.goal for session in sessions}
     objects = [
@@ -265,13 +265,13 @@ def test_an_export_and_our_own_current_json_come_back_as_they_were(
     goals = [saved(other, f"Step {number}", second).goal for number in range(9)]
     export(other, "json", output="all.json")
     plan, sessions = take(store, other.root / "all.json")
-    assert (len(sessions), plan.shortened, plan.faults) == (29, 0, [])
+    assert (len(sessions), plan.cut_count, plan.faults) == (29, 0, [])
     objects, same = (json.loads(export(room, "json").text)["contexts"] for room in (store, other))
     assert objects == same
     steps = {session.number: session.goal for session in sessions if session.goal in goals}
     assert [steps[number] for number in sorted(steps)] == goals
     for path in (other.path, other.path.parent):
-        assert plan_import(store, read_source(path)).known == 29
+        assert plan_import(store, read_source(path)).known_count == 29
     third, alone = a_room(tmp_path / "third"), make_sample_store(a_room(tmp_path / "one").root, 1)
     assert alone.write_current()
     _, [saved_alone] = take(third, alone.current_path)
@@ -284,19 +284,19 @@ def test_a_plan_changes_nothing_and_a_session_that_came_in_meanwhile_is_left_alo
 ) -> None:
     put(folder / "current.json", former())
     plans = [plan_import(store, read_source(folder)) for _ in range(2)]
-    assert [len(plan.new) for plan in plans] == [1, 1]
+    assert [len(plan.new_sessions) for plan in plans] == [1, 1]
     assert os.listdir(store.root) == [".context-sync"]
-    assert [len(carry_out(store, plan)) for plan in plans] == [1, 0]
+    assert [len(save_plan(store, plan)) for plan in plans] == [1, 0]
 
 
 def test_an_error_in_the_middle_leaves_nothing(store: SessionStore, folder: Path) -> None:
     put(folder / "snapshots" / "a.json", former("One", id="a"))
     put(folder / "snapshots" / "b.json", former("Two", id="b"))
     plan = plan_import(store, read_source(folder))
-    plan.new[1][1].append(None)  # type: ignore[arg-type]
+    plan.new_sessions[1][1].append(None)  # type: ignore[arg-type]
     with pytest.raises(AttributeError):
-        carry_out(store, plan)
-    assert plan_import(store, read_source(folder)).known == 0
+        save_plan(store, plan)
+    assert plan_import(store, read_source(folder)).known_count == 0
 
 
 # files of an older version

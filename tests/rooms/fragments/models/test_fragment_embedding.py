@@ -277,7 +277,7 @@ def test_nothing_embeds_unless_the_settings_name_it() -> None:
 @pytest.mark.row("002 2.75")
 def test_a_key_is_never_sent_over_an_open_line() -> None:
     def keys_of(address: str, key: str) -> list[str]:
-        return [it.key for it in vectors.check({NAME: address, "OPENAI_API_KEY": key})]
+        return [it.key for it in vectors.faults_in({NAME: address, "OPENAI_API_KEY": key})]
 
     assert keys_of("http://10.0.0.7:11434", "sk-x") == ["open_key"]
     for address, key in (("http://10.0.0.7", ""), ("http://localhost:11434", "sk-x")):

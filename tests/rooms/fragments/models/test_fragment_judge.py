@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rooms.fragments.fragment import ServiceError
-from rooms.fragments.models import check, find_missing, judge
+from rooms.fragments.models import faults_in, find_missing, judge
 from rooms.fragments.models.judge import Judge, OnnxJudge, Verdict, judge_of, verdict_of
 from rooms.fragments.models.services import Service
 from tests.support.sentences import in_language
@@ -306,7 +306,7 @@ def test_gemini_is_found_in_absolute_directories_of_the_path_only(
     environment = {NAME: "gemini", "PATH": folder}
     assert find_missing(environment) == []
     os.chmod(f"{folder}/gemini", 0o644)
-    assert judge.find_program(folder) == "" and check(environment) == []
+    assert judge.find_program(folder) == "" and faults_in(environment) == []
     assert [error.key for error in find_missing(environment)] == ["no_program"]
 
 

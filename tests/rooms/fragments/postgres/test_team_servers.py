@@ -35,7 +35,7 @@ from rooms.fragments.storage import postgres_schema as schema
 from rooms.fragments.storage.postgres import PostgresEngine
 from rooms.fragments.storage.postgres_schema import Schema
 from rooms.fragments.storage.rows import Engine, Rows
-from rooms.fragments.upkeep.health import find_faults
+from rooms.fragments.upkeep.health import examine
 from tests.rooms.crowds import Outcome, all_of, draft, stored, wrong_with
 from tests.support.cli_process import Run
 from tests.support.faults import Child, Say
@@ -51,7 +51,7 @@ DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}
 
 def wrong(server: Server) -> list[str]:
     """The faults found in the fragments of a server."""
-    found = find_faults(Settings(), {FRAGMENTS_VARIABLE: server.dsn})
+    found = examine(Settings(), {FRAGMENTS_VARIABLE: server.dsn})
     return [it.kind.rpartition(".")[2] for it in found if it.severity != "ok"]
 
 

@@ -23,7 +23,7 @@ from rooms.fragments.room import Room
 from rooms.fragments.storage.columns import is_moment
 from rooms.fragments.storage.rows import Engine
 from rooms.fragments.storage.sqlite import SqliteEngine, migrations
-from rooms.fragments.upkeep.health import find_faults, find_secrets, redact_secrets
+from rooms.fragments.upkeep.health import examine, find_secrets, redact_secrets
 from tests.core.guard.secret_corpus import sampled
 from tests.rooms.fragments.test_lives import VERBS, Life
 from tests.support.cli_process import TOKEN
@@ -89,7 +89,7 @@ def path(room: Room) -> Path:
 
 
 def wrong(place: Mapping[str, str]) -> list[Finding]:
-    return [it for it in find_faults(SETTINGS, place) if it.severity != "ok"]
+    return [it for it in examine(SETTINGS, place) if it.severity != "ok"]
 
 
 def kinds(place: Mapping[str, str]) -> list[tuple[str, str, bool]]:
@@ -107,7 +107,7 @@ def test_where_nothing_was_ever_saved_there_is_nothing_to_say_or_to_make(
     tmp_path: Path, place: Mapping[str, str]
 ) -> None:
     engine = SqliteEngine(tmp_path / "none" / "memory.db", timeout_s=5)
-    assert (find_faults(SETTINGS, place), find_secrets(engine)) == ([], [])
+    assert (examine(SETTINGS, place), find_secrets(engine)) == ([], [])
     assert redact_secrets(engine) == ([], [], [])
     assert list(tmp_path.iterdir()) == []
 
@@ -116,7 +116,7 @@ def test_a_database_that_is_well_says_how_many_and_how_large(
     path: Path, place: Mapping[str, str]
 ) -> None:
     before = path.read_bytes()
-    [well] = find_faults(SETTINGS, place)
+    [well] = examine(SETTINGS, place)
     counts = {"count": COUNT - 1, "in_bin": 1, "schema": len(migrations()), "agents": 0}
     file = {"path": str(path), "bytes": len(before), "mode": "600", "engine": ""}
     assert (well.severity, well.facts) == ("ok", counts | file)
