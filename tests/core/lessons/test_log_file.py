@@ -13,12 +13,7 @@ from typing import Any
 import pytest
 
 from core.errors import DiskError, LogReadError
-from core.lessons.changes import (
-    ReplacedRecord,
-    clean_side_file,
-    find_replaced_records,
-    replaced_records_in,
-)
+from core.lessons import changes
 from core.lessons.file import GITATTRIBUTES, MOST_SIDE_BYTES, REPLACED_NAME, LogFile, Replacement
 from core.lessons.record import Record
 from core.store import MemoryStore
@@ -246,13 +241,13 @@ def side_of(store: MemoryStore) -> Path:
     return store.path.with_name(REPLACED_NAME)
 
 
-def left_of(record: Record) -> ReplacedRecord:
-    return ReplacedRecord(record=record, version_id=record.version_id, at=NOW)
+def left_of(record: Record) -> changes.ReplacedRecord:
+    return changes.ReplacedRecord(record=record, version_id=record.version_id, at=NOW)
 
 
-def kept(store: MemoryStore) -> list[ReplacedRecord]:
+def kept(store: MemoryStore) -> list[changes.ReplacedRecord]:
     side = side_of(store)
-    return list(replaced_records_in(side.read_bytes())) if side.exists() else []
+    return list(changes.replaced_records_in(side.read_bytes())) if side.exists() else []
 
 
 def test_of_a_very_large_file_only_the_end_is_read(store: MemoryStore) -> None:
@@ -305,20 +300,21 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
     assert json.loads(twice) == with_key.as_json() | {"replaced": {"at": NOW}}
     torn = b'torn\n{"replaced": 1}\n\xff\n'
     log, moved = log_of(with_key, other), log_of(other, with_key)
-    assert find_replaced_records(log, moved, lambda: NOW) == []  # none has left the file
+    assert changes.find_replaced_records(log, moved, lambda: NOW) == []  # none has left the file
     data = twice + other.to_line() + torn + twice  # one in the form of the log
-    assert [(it.record, it.version_id) for it in replaced_records_in(data)] == [
+    assert [(it.record, it.version_id) for it in changes.replaced_records_in(data)] == [
         (with_key, with_key.version_id),
         (other, other.version_id),
     ]
     wanted, forged = a_record(), a_record(lesson="forged")
     for lesson, token in (("forged", forged.version_id), ("forged [REDACTED]", wanted.version_id)):
         line = replace(left_of(wanted), record=replace(forged, lesson=lesson)).to_line()
-        assert [it.version_id for it in replaced_records_in(line)] == [token]
-    cleaned_once = clean_side_file(a_record(lesson=f"the token is {TOKEN}").to_line() + b"torn\n")
+        assert [it.version_id for it in changes.replaced_records_in(line)] == [token]
+    line = a_record(lesson=f"the token is {TOKEN}").to_line()
+    cleaned_once = changes.clean_side_file(line + b"torn\n")
     assert TOKEN.encode() not in cleaned_once
-    assert clean_side_file(cleaned_once) == cleaned_once
+    assert changes.clean_side_file(cleaned_once) == cleaned_once
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.version_id,))
-    [version] = find_replaced_records(log_of(record), log_of(hider), lambda: NOW)
+    [version] = changes.find_replaced_records(log_of(record), log_of(hider), lambda: NOW)
     assert TOKEN.encode() not in version.to_line()

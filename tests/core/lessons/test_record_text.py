@@ -15,16 +15,9 @@ from hypothesis import strategies as st
 
 from core.config import Settings
 from core.guard.characters import reveal_hidden
-from core.lessons import record_text
+from core.lessons import compaction, record_text
 from core.lessons.answers import Frame, ranking_of, search_answer
 from core.lessons.briefing import session_briefing
-from core.lessons.compaction import (
-    compaction_answer,
-    deletion_answer,
-    fit_deletion,
-    fit_question,
-    join_questions,
-)
 from core.lessons.log import BOM, MemoryLog
 from core.lessons.record import Draft, Record, new_record, normalise_topic
 from core.text.plain import LINE_ENDS, Budget, estimate_tokens, one_line, printable_text
@@ -248,7 +241,7 @@ def test_an_answer_is_read_back_as_records_and_topics_that_there_are(log: Memory
     found = read_back([line for line in lines if not own.match(line)])
     assert {*found} <= {*map(texts_of, log.records)}
 
-    lines = compaction_answer(log, FRAME).split("\n")
+    lines = compaction.compaction_answer(log, FRAME).split("\n")
     start = next(at for at, line in enumerate(lines) if line.startswith("## "))
     joined = ("joined ask_next_time", "ask: ")
     found = read_back([line for line in lines[start:] if not line.startswith(joined)])
@@ -299,7 +292,7 @@ def test_a_record_larger_than_an_answer_is_begun_and_many_end_the_search_for_sma
         for char in ["vat ", "환", "\u200b"]:
             log = large(field, char)
             [record] = log.records
-            offered = compaction_answer(log, USUAL)
+            offered = compaction.compaction_answer(log, USUAL)
             assert is_within(offered)
             assert record.version_id in offered
             assert "shortened" in offered
@@ -309,9 +302,9 @@ def test_a_record_larger_than_an_answer_is_begun_and_many_end_the_search_for_sma
 
 def test_a_large_record_that_is_deleted_is_repeated_as_far_as_there_is_room() -> None:
     log = large("lesson")
-    tokens, put_off = fit_deletion(log, [log.records[0].version_id], USUAL)
+    tokens, put_off = compaction.fit_deletion(log, [log.records[0].version_id], USUAL)
     after, outcome = delete(log, tokens)
-    answer = deletion_answer(outcome, USUAL, put_off)
+    answer = compaction.deletion_answer(outcome, USUAL, put_off)
     assert (after.count, put_off) == (0, [])
     assert is_within(answer)
     assert "shortened" in answer
@@ -340,8 +333,8 @@ WORDING = table("wording")
 @pytest.mark.row("001 3-3.f", "001 9.b", "I10")
 def test_joined_questions_are_whole_and_a_long_one_ends_at_a_question_where_it_can() -> None:
     korean = "가" * 150 + "?"  # 451 bytes
-    assert join_questions(["A?", "", "A?", "B\n?", korean]) == (f"A? B ? {korean}", 0)
-    assert join_questions([korean, "나" * 20 + "?", "C?"]) == (f"{korean} C?", 1)
+    assert compaction.join_questions(["A?", "", "A?", "B\n?", korean]) == (f"A? B ? {korean}", 0)
+    assert compaction.join_questions([korean, "나" * 20 + "?", "C?"]) == (f"{korean} C?", 1)
     for text, kept in [
         ("가" * 170 + "??", "가" * 170 + "??"),  # within the limit
         (ASKED * 30, (ASKED * 15).rstrip()),  # 15 questions are 509 bytes with a blank
@@ -353,7 +346,7 @@ def test_joined_questions_are_whole_and_a_long_one_ends_at_a_question_where_it_c
         ("x" + "😀" * 200, "x" + "😀" * 127),
     ]:
         used_bytes = len(text.encode())
-        assert fit_question(text) == (kept, 0 if used_bytes <= 512 else used_bytes)
+        assert compaction.fit_question(text) == (kept, 0 if used_bytes <= 512 else used_bytes)
 
 
 ASKED = "어느 국가에 적용되나요? "

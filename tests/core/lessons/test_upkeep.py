@@ -25,15 +25,6 @@ from core.lessons.record import (
     parse_line,
     with_own_id,
 )
-from core.lessons.upkeep import (
-    CleanedLines,
-    Finding,
-    check_lines,
-    clean_log,
-    examine,
-    flaw_of,
-    repair,
-)
 from core.sanitizer import redact
 from core.store import MemoryStore
 from tests.core.lessons.test_properties import FILES
@@ -53,7 +44,7 @@ def file_of(*parts: bytes | Record) -> bytes:
 
 
 def found(*parts: bytes | Record, threshold: int = 50) -> list[tuple[str, str, tuple[int, ...]]]:
-    findings = examine(log_of(*parts), now=NOW, threshold=threshold)
+    findings = upkeep.examine(log_of(*parts), now=NOW, threshold=threshold)
     return [(finding.kind, finding.severity, finding.lines) for finding in findings]
 
 
@@ -83,9 +74,9 @@ def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_
         after, saved, _ = upsert(log, a_draft("three"), now=LATER)
         assert after.to_bytes() == log.to_bytes() + saved.to_line()
         facts = {"reason": reason, "key": key}
-        finding = Finding("unreadable", "error", lines=(2,), facts=facts, fixable=True)
-        assert finding in examine(log, now=NOW)
-        repaired = repair(log.to_bytes())
+        finding = upkeep.Finding("unreadable", "error", lines=(2,), facts=facts, fixable=True)
+        assert finding in upkeep.examine(log, now=NOW)
+        repaired = upkeep.repair(log.to_bytes())
         assert repaired.data == file_of(ONE, TWO)
         assert repaired.aside == b"# line 2: unreadable\n" + line
 
@@ -93,7 +84,7 @@ def test_an_unreadable_line_is_named_stays_through_a_save_and_is_set_aside_by_a_
 @given(FILES)
 def test_a_line_has_a_flaw_exactly_when_it_is_no_record(data: bytes) -> None:
     for line in data.split(b"\n"):
-        assert (flaw_of(line) == ("", "")) == (parse_line(line) is not None)
+        assert (upkeep.flaw_of(line) == ("", "")) == (parse_line(line) is not None)
 
 
 LATIN_1 = TABLES.pop("parts, bytes as in Latin-1")
@@ -108,11 +99,11 @@ def test_a_flaw_is_found_and_lines_that_a_repair_takes_out_lie_aside_as_they_sto
     for name in TABLES:
         lines, wanted, kept, aside = TABLES[name]
         log = log_of(*parts_of(lines))
-        findings = examine(log, now=NOW)
+        findings = upkeep.examine(log, now=NOW)
         assert {it.facts["key"] for it in findings if it.kind == "key_twice"} <= {"lesson"}
         told = [f"{it.kind} {it.severity} {' '.join(map(str, it.lines))}" for it in findings]
         assert "; ".join(told) == wanted
-        repaired = repair(log.to_bytes())
+        repaired = upkeep.repair(log.to_bytes())
         assert repaired.data == file_of(*parts_of(kept))
         assert repaired.aside == file_of(*parts_of(aside))
     records = [a_record(f"gap {number}") for number in range(5)]
@@ -121,7 +112,7 @@ def test_a_flaw_is_found_and_lines_that_a_repair_takes_out_lie_aside_as_they_sto
     assert found(*records, threshold=2) == [("overdue", "warning", ())]
     twin = replace(ONE, id="0123456789abcdef", updated="2026-02-01T09:00:00+00:00")
     assert found(twin, ONE) == [("same_gap", "warning", (1, 2)), ("id_misfit", "warning", (1,))]
-    repaired = repair(file_of(twin, ONE))
+    repaired = upkeep.repair(file_of(twin, ONE))
     assert MemoryLog.parse(repaired.data).count == 1
     lines = repaired.aside.splitlines(keepends=True)
     assert lines[0].startswith(b"# line ")
@@ -132,7 +123,7 @@ def test_a_flaw_is_found_and_lines_that_a_repair_takes_out_lie_aside_as_they_sto
 @given(FILES)
 def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(data: bytes) -> None:
     before = MemoryLog.parse(data)
-    repaired = repair(data)
+    repaired = upkeep.repair(data)
     after = MemoryLog.parse(repaired.data)
     kept = {(record.type, record.topic, record.key_text, record.lesson) for record in after.records}
     for at, line in enumerate(before.lines):
@@ -140,8 +131,8 @@ def test_a_repair_loses_no_record_and_no_line_and_leaves_nothing_to_mend(data: b
         record = before.entries[at]
         shown = record and (record.type, record.topic, record.key_text, record.lesson)
         assert shown in kept or not content.strip() or content in repaired.aside
-    assert [item for item in examine(after, now=LATER) if item.fixable] == []
-    again = repair(repaired.data)
+    assert [item for item in upkeep.examine(after, now=LATER) if item.fixable] == []
+    again = upkeep.repair(repaired.data)
     assert (again.data, again.aside) == (repaired.data, b"")
 
 
@@ -153,12 +144,12 @@ LATEST = "2026-03-03T09:00:00+00:00"
 WITH_KEY, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
 
 
-def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[CleanedLines, ...]]:
+def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[upkeep.CleanedLines, ...]]:
     """The lines of a log after a cleaning, which leaves no secret, and the reported changes."""
-    cleaning = clean_log(log_of(*parts).to_bytes(), now=LATEST)
+    cleaning = upkeep.clean_log(log_of(*parts).to_bytes(), now=LATEST)
     assert KEY not in cleaning.data
     assert OTHER.encode() not in cleaning.data
-    assert clean_log(cleaning.data, now=LATEST).data == cleaning.data
+    assert upkeep.clean_log(cleaning.data, now=LATEST).data == cleaning.data
     return cleaning.data.splitlines(keepends=True), cleaning.changes
 
 
@@ -213,7 +204,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
         assert [change.lines for change in changes] == [(at,)]
         assert changes[0].after is None and changes[0].kinds
     assert of(TWICE) == PLAIN
-    [looked] = check_lines(log_of(TWICE))
+    [looked] = upkeep.check_lines(log_of(TWICE))
     assert [(spot.line, spot.field) for spot in looked.spots] == [(0, "whole_line")]
     lines, _ = cleaned(TWICE)
     assert of(lines[0]).lesson == PLAIN.lesson
@@ -228,7 +219,7 @@ def test_a_line_that_is_no_record_loses_its_secret_and_others_and_markers_stay()
 def test_of_a_long_line_the_beginning_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upkeep, "MOST_LOOKED_BYTES", MOST_LINE_BYTES)
     secret = b"password = 'Tr0ub4dor&3xyz' "
-    [looked] = check_lines(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
+    [looked] = upkeep.check_lines(log_of(secret + b"." * MOST_LINE_BYTES + secret + b"\n"))
     assert len(looked.spots) == 1
     assert looked.raw.startswith(b"password = ")
     assert looked.raw.endswith(b"." + secret + b"\n")
