@@ -26,9 +26,8 @@ for _stream in (sys.stdin, sys.stdout, sys.stderr):
     if hasattr(_stream, "reconfigure"):  # replaced streams of a test have none
         _stream.reconfigure(encoding="utf-8", errors="replace")
 
-FOLDER = os.path.dirname(os.path.abspath(__file__))
 if sys.flags.safe_path or __package__:  # `python -I` and PYTHONSAFEPATH leave out this directory
-    sys.path.insert(0, FOLDER)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 # The library is imported in a third less time so. A model of the protocol is built when a message
 # first needs it: of several hundred a session uses a few dozen. The search for plugins of pydantic
@@ -39,11 +38,14 @@ os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 gc.disable()
 try:
     from pydantic import BaseModel, BeforeValidator, Field
-except ModuleNotFoundError as error:
+except ModuleNotFoundError:
     from core.messages import language_of, say, use_language
+    from core.program import missing_packages
 
     with use_language(language_of(os.environ, for_person=True)):
-        sys.exit(say("parser.packages", name=str(error.name), folder=FOLDER, python=sys.executable))
+        if facts := missing_packages():
+            sys.exit(say("errors.no_packages", **facts))
+    raise
 
 BaseModel.model_config["defer_build"] = True
 

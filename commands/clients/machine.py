@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commands.clients.table import COMMANDS, Client, Place
-from commands.terminal.ask import CODE_ROOT, missing_packages
+from core.program import ROOT, missing_packages
 
 SCRIPT = "server.py"
 # Environments that uv makes in its cache and may clear away.
@@ -38,7 +38,7 @@ class Machine:
     root: Path
     home: Path
     environment: Mapping[str, str]
-    server: Path = CODE_ROOT / SCRIPT
+    server: Path = Path(ROOT, SCRIPT)
     platform: str = sys.platform
 
     @property
@@ -161,4 +161,4 @@ def this_program() -> Installation:
     """Return the running installation, even without the server's packages."""
     runner = runner_of(sys.executable, os.environ) or (sys.executable,)
     commands = None if missing_packages() else find_commands(sys.executable, os.environ)
-    return commands or installation_in(runner, str(CODE_ROOT), windows=os.name == "nt")
+    return commands or installation_in(runner, ROOT, windows=os.name == "nt")

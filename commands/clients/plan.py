@@ -23,11 +23,11 @@ from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, call_in, hooks_in
 from commands.clients.rules import plan_rules
 from commands.clients.table import Client, Hooks
-from commands.terminal.ask import command_line
 from core import config
 from core.git import HistoryError, WorkTree
 from core.lessons.file import COMPANIONS
 from core.messages import LANG_VARIABLE
+from core.program import command_line
 
 TEAM_ROOMS = ("fragments",)  # of a team's server, by default
 # Events of ours that only one room needs.

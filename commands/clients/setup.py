@@ -21,11 +21,12 @@ from commands.clients.plan import plan_setup, tree_of
 from commands.clients.table import CLIENTS, COMPLAINT, KEY_VARIABLE, PARTS, TEAM_ENTRY, UNGRANTED
 from commands.clients.text_file import ExportError
 from commands.terminal import screen as terminal
-from commands.terminal.ask import CODE_ROOT, command_line, is_confirmed, need_packages, open_memory
+from commands.terminal.ask import is_confirmed, need_packages, open_memory
 from commands.terminal.screen import complain, plain, print_lines, screen_here
 from core.config import CONTEXT_DIRECTORY, FRAGMENTS_VARIABLE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
+from core.program import ROOT, command_line
 from core.sanitizer import redact
 
 HOOK_TIMEOUT_S = 60  # uv may have to make an environment first
@@ -97,8 +98,8 @@ def _find_installation(*, is_idle: bool) -> machine.Installation:
     program = machine.this_program()
     if is_idle or program.is_command:
         return program
-    if machine.is_temporary(str(CODE_ROOT)):
-        raise SentinelError("setup.passing", path=str(CODE_ROOT))
+    if machine.is_temporary(ROOT):
+        raise SentinelError("setup.passing", path=ROOT)
     if machine.runner_of(sys.executable, os.environ) is None:
         raise SentinelError("setup.no_uv")
     need_packages()

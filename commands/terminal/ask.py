@@ -1,10 +1,8 @@
 """Reads options, opens the memory of a command, and asks before a write."""
 
 import argparse
-import importlib.util
 import os
 import re
-import shlex
 import sys
 import threading
 import time
@@ -19,12 +17,12 @@ from commands.terminal.screen import cells, complain, plain, screen_here, shorte
 from core.config import find_project, read_settings
 from core.errors import DiskError, SentinelError
 from core.messages import has_sentence, say
+from core.program import missing_packages
 from core.store import open_store
 from core.text.plain import moment_of
 from rooms.room import LESSONS, Memory, Room
 
 _T = TypeVar("_T")
-CODE_ROOT = Path(__file__).resolve().parents[2]
 STDOUT = "-"
 SILENCE_S = 1.0  # before anything is said of work under way
 _REFRESH_S = 0.5
@@ -104,31 +102,10 @@ def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     return Memory(project=project, settings=settings, store=store)
 
 
-def missing_packages() -> list[str]:
-    return [name for name in ("fastmcp", "filelock") if importlib.util.find_spec(name) is None]
-
-
 def need_packages() -> None:
     """Raise SentinelError where packages are missing; its fact `commands` installs them."""
-    packages, venv, is_windows = ", ".join(missing_packages()), CODE_ROOT / ".venv", os.name == "nt"
-    python = str(venv / ("Scripts/python.exe" if is_windows else "bin/python"))
-    install = (python, "-m", "pip", "install", "-q", "-r", str(CODE_ROOT / "requirements.txt"))
-    word_lists = ((sys.executable, "-m", "venv", str(venv)), install)
-    commands = "\n".join(f"  {command_line(words, windows=is_windows)}" for words in word_lists)
-    if packages:
-        raise SentinelError("no_packages", packages=packages, python=python, commands=commands)
-
-
-def command_line(words: Sequence[str], *, windows: bool, shell: str = "powershell") -> str:
-    """Return the words, quoted, as a line for a shell. shell: the one of Windows."""
-    if not windows:
-        return shlex.join(words)
-    if all(re.fullmatch(r"[\w.:/+=-]+", word) for word in words):
-        return " ".join(words)
-    if shell == "powershell":
-        return "& " + " ".join("'" + word.replace("'", "''") + "'" for word in words)
-    # A line that begins with a quote would lose its outermost quotes in cmd.
-    return "call " + " ".join(f'"{word}"' for word in words)
+    if facts := missing_packages():
+        raise SentinelError("no_packages", **facts)
 
 
 def find_cwd(project: str | None) -> Path:
