@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.errors import RefusedError
@@ -66,7 +66,7 @@ class ForPeople(people.Room):
                 pool = [row for state in _STATES for row in rows.find(_filter_of(choice, state))]
             words = choice.words.casefold().split()
             fragments = [row for row in pool if all(word in row.text.casefold() for word in words)]
-            fragments.sort(key=_moment_of, reverse=True)
+            fragments.sort(key=lambda row: row.changed_at, reverse=True)
         elif choice.words:
             from rooms.fragments.fragment import Query, plain_keyword
             from rooms.fragments.recall import recall
@@ -76,7 +76,7 @@ class ForPeople(people.Room):
                 text=choice.words,
                 type=choice.kind,
                 topic=choice.topics[0] if len(topics) == 1 else "",
-                since=choice.since,
+                changed_since=choice.since,
                 tokens=_MOST_TOKENS,
                 with_links=False,
             )
@@ -86,7 +86,7 @@ class ForPeople(people.Room):
             filter_ = _filter_of(choice, "live")
             with self.room.engine.reading() as rows:
                 count = sum(rows.count(filter_).values())
-                fragments = rows.find(filter_, order="newest", limit=choice.limit or 0)
+                fragments = rows.find(filter_, order="changed", limit=choice.limit or 0)
             return people.Matches([item_of(row) for row in fragments], count)
         return people.Matches([item_of(row) for row in fragments[: choice.limit]], len(fragments))
 
@@ -114,6 +114,7 @@ class ForPeople(people.Room):
 
     def versions(self, name: str) -> people.Versions | None:
         from rooms.fragments import fragment as schema
+        from rooms.fragments.draft import RECALLABLE
 
         with self.room.engine.reading() as rows:
             fragments = rows.by_ids([name])
@@ -121,9 +122,10 @@ class ForPeople(people.Room):
                 return None
             entries = rows.entries(schema.Version, subject=name)
         versions = [people.Version(item_of(fragments[0]), "", {"amendedAt": None})]
-        for entry in reversed(entries):
+        saved_at = ["", *(entry.amended_at for entry in entries)]  # each before the next one
+        for entry, updated_at in reversed([*zip(entries, saved_at, strict=False)]):
             fields = {field: getattr(entry, field) for field in schema.VERSION_FIELDS}
-            before = item_of(replace(fragments[0], **fields, updated_at=entry.amended_at))
+            before = item_of(replace(fragments[0], **RECALLABLE, **fields, updated_at=updated_at))
             date, agent = minute_of(entry.amended_at), safe_name(entry.amended_by) or "?"
             sentence = _say("until", date=date, agent=agent)
             versions.append(people.Version(before, sentence, {"amendedAt": entry.amended_at}))
@@ -282,19 +284,9 @@ class ForPeople(people.Room):
 def _filter_of(choice: people.Filter, state: "State") -> "schema.Filter":
     from rooms.fragments import fragment as schema
 
-    kinds = (choice.kind,) if choice.kind else ()
-    is_lifetime = choice.kind in schema.LIFETIMES
-    return schema.Filter(
-        kinds=() if is_lifetime else kinds,
-        lifetimes=kinds if is_lifetime else (),
-        topics=choice.topics,
-        since=choice.since,
-        state=state,
-    )
-
-
-def _moment_of(fragment: "Fragment") -> str:
-    return fragment.deleted_at or fragment.superseded_at or fragment.created_at
+    field = "lifetimes" if choice.kind in schema.LIFETIMES else "kinds"
+    kinds: dict[str, Any] = {field: (choice.kind,)} if choice.kind else {}
+    return schema.Filter(topics=choice.topics, changed_since=choice.since, state=state, **kinds)
 
 
 def _state_of(fragment: "Fragment") -> str:
@@ -331,7 +323,7 @@ def item_of(
         room=NAME,
         id=fragment.id,
         version=version,
-        date=_moment_of(fragment),
+        date=fragment.changed_at,
         kind=fragment.kind,
         topic=fragment.topic,
         mark=PIN if fragment.is_anchor else "",

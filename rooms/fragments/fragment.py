@@ -126,6 +126,11 @@ class Fragment:
         return "\n".join((self.content, self.topic, " ".join(self.keywords)))
 
     @property
+    def changed_at(self) -> str:
+        """When it was last saved, corrected, superseded or forgotten."""
+        return max(self.created_at, self.updated_at, self.superseded_at, self.deleted_at)
+
+    @property
     def used_at(self) -> str:
         """When it was last recalled, corrected or saved."""
         return max(self.accessed_at, self.updated_at, self.created_at)
@@ -258,6 +263,7 @@ class Query:
     tags: tuple[str, ...] = ()  # a fragment must have all
     since: str = ""  # day or moment, included, as `until`
     until: str = ""
+    changed_since: str = ""  # as in `Filter`
     tokens: int = RECALL_TOKENS  # of the answer
     limit: int = 0  # 0 for no limit
     with_links: bool = True  # return linked fragments, too
@@ -287,7 +293,7 @@ class Embedding(NamedTuple):
 
 Entry = Version | ToolFeedback | TaskFeedback | Activity | Suspicion
 State = Literal["live", "superseded", "bin", "kept", "all"]
-Order = Literal["number", "newest", "worth"]
+Order = Literal["number", "newest", "changed", "worth"]
 Group = Literal[
     "kind", "lifetime", "tier", "topic", "agent", "deletion", "privacy", "content_hash", ""
 ]
@@ -308,6 +314,7 @@ class Filter:
     content_hash: str = ""
     since: str = ""  # day or moment of creation, included, as `until`
     until: str = ""
+    changed_since: str = ""  # day or moment of the last change, included
     state: State = "live"  # superseded: with a successor; kept: all but the bin
     is_anchor: bool | None = None
     has_vector: bool | None = None

@@ -149,6 +149,7 @@ class Search:
             keywords=tuple(tag for tag in query.tags if tag.strip()),
             since=since,
             until=until,
+            changed_since=query.changed_since,
         )
         self.failure: ServiceError | None = None  # why a wanted vector is missing
         self._vector, self._cosines, self._floor = b"", vectors.Cosines(), 0.0

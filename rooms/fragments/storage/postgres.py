@@ -71,6 +71,7 @@ class PostgresRows(Rows):
 
     lacks_moment, has_moment = "IS NULL", "IS NOT NULL"
     has_vector = "embedding IS NOT NULL"
+    changed_at = "greatest(created_at, updated_at, superseded_at, deleted_at)"
     value_sql: ClassVar = {"found_by": "array_to_tsvector(?::text[])"}
 
     def __init__(
@@ -166,7 +167,7 @@ class PostgresRows(Rows):
         if is_few or not (limit and agents):
             return super().find(filter_, order=order, limit=limit, offset=offset)
         condition, values = self.condition_of(replace(filter_, agents=()))
-        ordering = f"ORDER BY {ORDERS[order]} LIMIT ?"
+        ordering = f"ORDER BY {ORDERS[order].format(self.changed_at)} LIMIT ?"
         statement = (
             f"SELECT {columns.FRAGMENTS.column_list} FROM unnest(?::text[]) AS a(agent)"
             " CROSS JOIN LATERAL (SELECT * FROM fragments WHERE agent_id = a.agent"

@@ -26,6 +26,7 @@ _PAGE_FRAGMENTS = 500  # fragments of a page
 ORDERS: dict[schema.Order, str] = {
     "number": "number",
     "newest": "created_at DESC, number DESC",
+    "changed": "{} DESC, number DESC",
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
 }
 INDEX_STATE = "index"  # in the state: the version of `indexed` that made the index
@@ -50,6 +51,7 @@ class Rows(ABC):
     has_moment: ClassVar[str]
     has_keyword: str  # a condition for `fragments`, ? is the keyword as `plain_keyword`
     has_vector: ClassVar[str]
+    changed_at: ClassVar[str]  # `Fragment.changed_at`
     value_sql: ClassVar[Mapping[str, str]] = {}  # the SQL for the value of a column, unless it is ?
     agent_column: ClassVar[str] = "agent_id"  # unless a hash of a content is asked for, too
 
@@ -103,12 +105,12 @@ class Rows(ABC):
     def find(
         self, filter_: Filter, *, order: schema.Order = "number", limit: int = 0, offset: int = 0
     ) -> list[Fragment]:
-        """order: by `number`, ascending; `newest` first; `worth`: anchors first, then by
+        """order: by `number`, ascending; `newest` or last `changed` first; `worth`: anchors, then
         importance, then the newest. Of equals the greater number comes first. limit: 0 for all.
         """
         condition, values = self.condition_of(filter_)
         statement = f"SELECT {FRAGMENTS.column_list} FROM fragments WHERE {condition}"
-        statement += f" ORDER BY {ORDERS[order]} LIMIT ? OFFSET ?"
+        statement += f" ORDER BY {ORDERS[order].format(self.changed_at)} LIMIT ? OFFSET ?"
         return self.fragments(statement, [*values, limit or MOST_NUMBER, offset])
 
     def count(self, filter_: Filter, by: schema.Group = "", *, least: int = 0) -> dict[str, int]:
@@ -323,6 +325,8 @@ class Rows(ABC):
             conditions.append(("created_at >= ?", [_bound_of(filter_.since)]))
         if filter_.until:
             conditions.append(("created_at <= ?", [_bound_of(filter_.until, is_end=True)]))
+        if filter_.changed_since:
+            conditions.append((f"{self.changed_at} >= ?", [_bound_of(filter_.changed_since)]))
         if filter_.is_checked is not None:
             conditions.append((f"checked_at {has if filter_.is_checked else lacks}", []))
         if filter_.is_anchor is not None:

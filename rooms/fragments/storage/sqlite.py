@@ -120,6 +120,7 @@ class SqliteRows(Rows):
     lacks_moment, has_moment = "= ''", "!= ''"
     has_keyword = "number IN (SELECT number FROM fragment_keywords WHERE keyword = ?)"
     has_vector = "number IN (SELECT number FROM fragment_vectors)"
+    changed_at = "max(created_at, updated_at, superseded_at, deleted_at)"
     agent_column = "+agent_id"  # nearly all are of one agent: its index is no short way to them
 
     def __init__(

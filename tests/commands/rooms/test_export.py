@@ -360,7 +360,7 @@ def test_a_memory_db_is_shown_saved_known(tmp_path: Path, project: Path, command
     make_memory_db(project / "memory.db", ITEM, LONG)
     dry = command("import", "memory.db", "--dry-run")
     assert dry.lines[0] == "memory.db: Fragments. To save: Fragments 1."
-    assert dry.lines[3].endswith("2 Jan 2020  fact  general  * Use [REDACTED].")
+    assert dry.lines[3].endswith("  fact  general  * Use [REDACTED].")
     assert "Secrets that are redacted: 1 (github-token 1)." in dry.lines
     assert "  longer than 1,024 bytes; save each as several fragments: 1 (2)" in dry.lines
     assert command("import", "memory.db").code == 1
@@ -368,6 +368,7 @@ def test_a_memory_db_is_shown_saved_known(tmp_path: Path, project: Path, command
     done = command("import", "memory.db", "--yes")
     assert done.lines[-2].startswith("Saved: 1.")
     assert "--rooms lessons,fragments`" in done.lines[-1]
+    assert "saved 2020-01-02 10:00" in command("show", "mem-000001").out
     repeat = command("import", "memory.db", "--yes")
     assert "Already here, by id or by what they say: 1." in repeat.lines
     assert TOKEN not in dry.out + done.out + repeat.out

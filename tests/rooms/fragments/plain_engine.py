@@ -26,6 +26,7 @@ from rooms.fragments.storage.rows import Engine, Rows
 _KEYS = {
     "number": lambda each: (-each.number,),
     "newest": lambda each: (each.created_at, each.number),
+    "changed": lambda each: (each.changed_at, each.number),
     "worth": lambda each: (each.is_anchor, each.importance, each.created_at, each.number),
 }
 
@@ -104,6 +105,7 @@ def is_wanted(each: Fragment, wanted: Filter, has_vector: bool) -> bool:
         wanted.privacy in ("", each.privacy),
         wanted.content_hash in ("", each.content_hash),
         each.created_at >= wanted.since,
+        each.changed_at >= wanted.changed_since,
         not wanted.until or each.created_at < end_of(wanted.until),
         wanted.is_anchor in (None, each.is_anchor),
         wanted.has_vector in (None, has_vector),

@@ -231,6 +231,7 @@ def at_times(values: st.SearchStrategy[Any], otherwise: Any) -> st.SearchStrateg
     return st.one_of(st.just(otherwise), st.just(otherwise), st.just(otherwise), values)
 
 
+BOUNDS = at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:19]]), "")
 WANTED = st.builds(
     Filter,
     agents=some_of([*AGENTS, "nobody"]),
@@ -242,8 +243,7 @@ WANTED = st.builds(
     session=at_times(st.just("s1"), ""),
     privacy=at_times(st.sampled_from(get_args(kept.Privacy)), ""),
     content_hash=at_times(st.sampled_from(["a", "b"]), ""),
-    since=at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:19]]), ""),
-    until=at_times(st.sampled_from([*DAYS, DAYS[1][:10], DAYS[3][:19]]), ""),
+    **dict.fromkeys(("since", "until", "changed_since"), BOUNDS),
     state=st.sampled_from(["live", "superseded", "bin", "kept", "all"]),
     is_anchor=at_times(st.booleans(), None),
     has_vector=at_times(st.booleans(), None),
