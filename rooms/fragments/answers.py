@@ -151,11 +151,12 @@ class Call(NamedTuple):
     def amend(self, amendment: schema.Amendment, agent: str) -> str:
         result = versions.amend(self.room, amendment, agent=agent, session=self.session)
         fragment, before = result.fragment, result.before
+        old_id = before.id if fragment.id != before.id else ""  # superseded
         if self.as_json:
-            extra: dict[str, Any] = {"superseded": before.id if result.is_new else ""}
-            extra |= {"redacted": result.secret_kinds, "too_long": result.is_long}
+            extra: dict[str, Any] = {"superseded": old_id, "redacted": result.secret_kinds}
+            extra["too_long"] = result.is_long
             return _dump({"id": fragment.id, "updated": True}, extra)
-        key = "replaced" if result.is_new else "amended"
+        key = "replaced" if old_id else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
             key = "verified"
         sentence = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))

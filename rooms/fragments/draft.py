@@ -131,9 +131,8 @@ def _reuse_fragment(
     proposals, state = list[Link](), ""
     if not twin.is_live:
         state = "bin" if twin.deleted_at else "superseded"
-        importance = draft.importance
-        if importance is None:
-            importance = max(twin.importance, row.importance)
+        greater = max(twin.importance, row.importance)
+        importance = greater if draft.importance is None else draft.importance
         proposals = bring_back(rows, twin, now)
         fields |= {**RECALLABLE, "importance": importance, "decayed_at": now}
     fragment = replace(twin, **fields)

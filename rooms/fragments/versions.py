@@ -30,7 +30,7 @@ _NO_USE |= dict.fromkeys(("accessed_at", "last_session", "checked_at", "decayed_
 class AmendOutcome(NamedTuple):
     fragment: Fragment
     before: Fragment
-    is_new: bool  # another one took its place
+    is_new: bool = False  # a new one took its place
     secret_kinds: tuple[str, ...] = ()  # kinds of secrets taken out
     is_long: bool = False  # longer than recommended
 
@@ -47,12 +47,9 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
         raise FragmentsError("blank", field="topic")
     raw_fields = content, topic or "", "", keywords or ()
     fields, secret_kinds = redact_fields(*raw_fields, strict=room.settings.strict)
-    amendment = replace(
-        amendment,
-        content=fields["content"] or None,
-        topic=fields["topic"] or None,
-        keywords=None if keywords is None else fields["keywords"],
-    )
+    changes: dict[str, Any] = {name: fields[name] or None for name in ("content", "topic")}
+    changes["keywords"] = None if keywords is None else fields["keywords"]
+    amendment = replace(amendment, **changes)
     if amendment == Amendment(id=amendment.id):
         raise FragmentsError("nothing_given")
     agents, now = agents_for(room, agent), room.clock()
@@ -69,9 +66,9 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
             result = _store_successor(rows, before, after, now)
         else:
             result = _correct(rows, before, after, owner_for(room, agent), now)
-        activity.count_call(rows, room, session, agent, new_count=int(amendment.supersedes))
-    is_long = content is not None and len(result.content) > CONTENT_CHARS
-    return AmendOutcome(result, before, amendment.supersedes, secret_kinds, is_long)
+        activity.count_call(rows, room, session, agent, new_count=int(result.is_new))
+    is_long = content is not None and len(result.fragment.content) > CONTENT_CHARS
+    return result._replace(secret_kinds=secret_kinds, is_long=is_long)
 
 
 def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now: str) -> Fragment:
@@ -97,7 +94,7 @@ def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now
     return replace(after, **draft.type_fields_of(row, now), session="")
 
 
-def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> Fragment:
+def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str) -> AmendOutcome:
     if after.content_hash != before.content_hash:
         twin = draft.find_same_content(rows, after.agent, after.content_hash)
         if twin and twin.id != after.id:
@@ -105,17 +102,17 @@ def _correct(rows: Rows, before: Fragment, after: Fragment, agent: str, now: str
             raise FragmentsError(key, other=twin.id)
     if after == before:
         rows.set_fields([before.number], {"verified_at": now})
-        return replace(before, verified_at=now)
+        return AmendOutcome(replace(before, verified_at=now), before)
     fields: dict[str, Any] = {field: getattr(before, field) for field in schema.VERSION_FIELDS}
     version = Version(fragment_id=before.id, **fields, amended_at=now, amended_by=agent)
     after = replace(after, updated_at=now, verified_at=now, checked_at="")
     rows.put_entries([version])
     rows.replace([after])
     rows.count_up({"amended": 1})
-    return after
+    return AmendOutcome(after, before)
 
 
-def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) -> Fragment:
+def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) -> AmendOutcome:
     if after.content_hash == before.content_hash:
         raise FragmentsError("nothing_new")
     twin = draft.find_same_content(rows, before.agent, after.content_hash)
@@ -133,7 +130,7 @@ def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) ->
         rows.drop_links([Link(from_id=successor.id, to_id=before.id)])
     drop_suspicions(rows, [(before.id, successor.id)])
     supersede(rows, before, successor, now)
-    return successor
+    return AmendOutcome(successor, before, is_new=twin is None)
 
 
 class ForgetOutcome(NamedTuple):
