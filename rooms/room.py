@@ -313,7 +313,7 @@ def lines_on_unknown(key: str, names: Iterable[str], known_names: Collection[str
 def read_intake(intake: Intake, sources: ModuleType) -> Any:
     """Read the input by a room's module."""
     if intake.rows:
-        return sources.source_from_rows(intake.rows, intake.path)
+        return sources.source_from_rows(intake.rows)
     if intake.data:
         return sources.read_text(intake.data, intake.path)
     return sources.read_source(intake.file or Path())

@@ -168,10 +168,10 @@ def read_text(data: bytes, path: str) -> Source:
     if head.get("version") != EXPORT_VERSION:
         version = printable_path(head.get("version"))[:20]
         raise FragmentsError("newer_export", path=path, version=version)
-    return source_from_rows(values[1:], path)
+    return source_from_rows(values[1:])
 
 
-def source_from_rows(rows: Iterable[tuple[int, Any]], _path: str) -> Source:
+def source_from_rows(rows: Iterable[tuple[int, Any]]) -> Source:
     """Return the rows of an export. rows: with their line numbers."""
     source = Source(is_ours=True)
     for place, value in rows:

@@ -69,9 +69,9 @@ class Incoming(NamedTuple):
 
 @dataclass(slots=True)
 class Source:
-    """The sessions of a source. path: as shown."""
+    """The sessions of a source. path: as shown, "" for rows."""
 
-    path: str
+    path: str = ""
     items: list[Incoming] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
@@ -192,9 +192,9 @@ def read_text(data: bytes, name: str) -> Source:
     return source.check()
 
 
-def source_from_rows(entries: Sequence[tuple[int, Any]], name: str) -> Source:
+def source_from_rows(entries: Sequence[tuple[int, Any]]) -> Source:
     """Read rows of an export, newest first."""
-    source = Source(name)
+    source = Source()
     for number, value in reversed(entries):
         source.add(value, str(number))
     return source

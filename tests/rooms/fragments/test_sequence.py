@@ -97,7 +97,7 @@ class Sequence(RuleBasedStateMachine):
             lines = [*map(line_of, read_rows(rows, Filter(state="all"), only_public=False))]
         with TemporaryDirectory() as folder:
             other = a_room(Path(folder), clock=Clock("2100-01-01T00:00:00+00:00"))
-            source = source_from_rows([*enumerate(lines, 1)], "x.jsonl")
+            source = source_from_rows([*enumerate(lines, 1)])
             save_plan(other, plan_import(other, source))
             assert everything(other) == everything(room)
             again = plan_import(other, source)
