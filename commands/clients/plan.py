@@ -10,6 +10,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -193,9 +194,11 @@ def _plan_values(
         entry = entry_in(data)
         known_keys = {*row.stdio, *row.http, *row.key_in[:1], *row.allows, row.passes, "env"}
         values = {**entry.values, **{key: "…" for key in entry.values if key not in known_keys}}
-        for key, name, sign in ("env", LANG_VARIABLE, ""), ("headers", "Authorization", "$"):
+        bare = r"\w+|" if row.variables == "$NAME" else ""
+        reference = rf"(Bearer )?\$({bare}\{{[\w:]+\}})\Z"  # to a variable, and no text beside it
+        for key, name, form in ("env", LANG_VARIABLE, ""), ("headers", "Authorization", reference):
             for field, value in values[key].items() if isinstance(values.get(key), dict) else ():
-                is_harmless = field == name and sign in str(value)
+                is_harmless = field == name and re.match(form, str(value), re.ASCII)
                 values[key] = {**values[key], field: value if is_harmless else "…"}
         text = json.dumps({entry.name: values}, ensure_ascii=False, indent=2)
         return [text] if entry.values else []
@@ -235,9 +238,8 @@ def _build_values(row: Client, job: Job, entry: OwnEntry) -> Table:
         values["env"] = {**(env if isinstance(env, dict) else {}), LANG_VARIABLE: job.language}
     if row.passes:
         rooms = entry.rooms if job.rooms is None else job.rooms
-        new_names = (
-            _FRAGMENT_VARIABLES if any(room.startswith("fragments") for room in rooms) else ()
-        )
+        has_fragments = any(room.startswith("fragments") for room in rooms)
+        new_names = _FRAGMENT_VARIABLES if has_fragments else ()
         value = entry.values.get(row.passes)
         old_names = value if isinstance(value, list) else []
         names = [name for name in old_names if name in new_names or name not in _FRAGMENT_VARIABLES]

@@ -234,6 +234,20 @@ def test_a_plan_shows_nothing_of_the_user(key: str, bench: Bench) -> None:
         assert secret not in "".join(pieces)
 
 
+@pytest.mark.parametrize(("key", "header", "is_shown"), ROWS["headers that a plan shows or hides"])
+def test_a_plan_shows_the_header_of_a_key_only_where_it_is_a_variable(
+    key: str, header: str, is_shown: bool, bench: Bench
+) -> None:
+    bench.do(key, url=URL)
+    [(name, data)] = ((it, data) for it, data in bench.files().items() if URL.encode() in data)
+    document = json.loads(data)
+    document["mcpServers"][TEAM_ENTRY]["headers"]["Authorization"] = header
+    bench.put({name: document})
+    parts = [part for it in bench.plan(key, url=URL, remove=True).changes for part in it.parts]
+    [piece] = [piece for part in parts if part.kind == "remote" for piece in part.old_pieces]
+    assert (header in piece, "…" in piece) == (is_shown, not is_shown)
+
+
 # Links of a clone; other stand-ins for a file are in stories/setup_links.txt.
 
 LINKS, HOME = table("commands/setup_links").values()
