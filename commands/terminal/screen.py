@@ -194,9 +194,9 @@ def render_table(
 ) -> list[str]:
     """Align numbers right, text left; the last column takes the rest. The head is bold."""
     screen = screen or screen_here()
-    columns = list(zip(*rows, strict=True))[:-1]
-    widths = [max(map(cells, (name, *column))) for name, column in zip(head, columns, strict=False)]
-    are_numbers = [all(cell.replace(",", "").isdecimal() for cell in column) for column in columns]
+    columns = list(zip(head, *rows, strict=True))[:-1]
+    widths = [max(map(cells, column)) for column in columns]
+    are_numbers = [all(cell.replace(",", "").isdecimal() for cell in cs[1:]) for cs in columns]
     lines = list[str]()
     for row in (head, *rows):
         line = ""
