@@ -18,13 +18,13 @@ class SentinelError(Exception):
 
         raise RefusedError("too_many_paths", count=80, most=64)
 
-    `str()` gives the sentence.
+    `str()` gives the sentence. place_keys: facts that may say where the memory is.
     """
 
     table: ClassVar[str] = "errors"  # of sentences; a key with a dot names its own
     key = ""  # of the sentence; a class that is caught by itself may set it
     version_id = ""  # of the record that it is about, where several were given
-    place_keys: ClassVar[tuple[str, ...]] = ("path", "rm")  # facts that may say where the memory is
+    place_keys: ClassVar[tuple[str, ...]] = ("path", "rm", "link", "target", "mkdir")
 
     def __init__(self, key: str = "", /, **facts: str | int) -> None:
         super().__init__()
@@ -108,8 +108,8 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
 def sentence_without_place(error: SentinelError) -> str:
     """Return the sentence of an error without the place of the memory."""
     facts, sentence = error.facts, _WITHHELD[language()]
-    substitutes = {name: "memory" if name == "path" else sentence for name in error.place_keys}
-    error.facts = {**facts, **substitutes}
+    words = {"path": "memory", "link": "memory", "target": "…"}
+    error.facts = {**facts, **{name: words.get(name, sentence) for name in error.place_keys}}
     try:
         return str(error)
     finally:

@@ -20,8 +20,10 @@ import httpx2
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.auth import OAuth
+from fastmcp.exceptions import ToolError
 from starlette.testclient import TestClient
 
+from core.errors import link_error
 from core.parser import add_serving
 from core.program import LOGGER
 from http_server.access_keys import Keys
@@ -31,7 +33,7 @@ from http_server.papers import FILE_NAME, sqlite_papers
 from http_server.run import KEPT_DAYS, listen, open_daily_log, set_up_logs
 from http_server.sessions import SESSIONS_AT_ONCE, Calls
 from http_server.settings import Options, ServingError, read_options
-from protocol.call import current_caller
+from protocol.call import current_caller, with_sentences
 from rooms.fragments.upkeep.passes import STEPS
 from tests.http_server.broken_messages import CALL, known, spoilt, text_of
 from tests.http_server.http_requests import requests_in, wrong_answers
@@ -397,6 +399,22 @@ def test_fifty_agents_at_once_are_each_known_by_their_own_name(tmp_path: Path) -
         with ThreadPoolExecutor(AGENTS) as workers:
             assert list(workers.map(ask, secrets)) == list(secrets)
     assert current_caller() is None
+
+
+@pytest.mark.parametrize("key", ["disk.link", "log_link", "log_link_gone_folder", "lock_link"])
+def test_an_error_of_the_disk_tells_a_client_no_path_of_the_server(
+    key: str, tmp_path: Path
+) -> None:
+    server, place = FastMCP("failing"), str(tmp_path)
+
+    def save() -> str:
+        raise link_error(key, path=place, link=f"{place}/link", target=f"{place}/a file")
+
+    server.tool(with_sentences(save, ToolError))
+    with served(server, tmp_path, "save") as (client, _, secrets):
+        bearer = {"Authorization": f"Bearer {secrets['agent0']}"}
+        answer = client.post("/mcp", json=call("save"), headers=bearer).json()["result"]
+    assert answer["isError"] and "Nothing was" in str(answer) and place not in str(answer)
 
 
 def test_calls_above_the_most_are_told_to_come_again(
