@@ -91,10 +91,10 @@ def session_briefing(
     where not all fit; the nearest record comes first.
     """
     records, count = log.records, log.count
-    if not records:
-        return Briefing()
     lines = [say("answers.head_all", count=count, project=one_line(project))]
     lines += log_notes(log, Frame(project=project, settings=settings))
+    if not records:
+        return Briefing("\n".join(lines) if any(log.flaws.values()) else "")
     topics = [item for item in log.topics.most_common() if len(item[0]) <= MOST_TOPIC_CHARS]
     safe_topics = [item for item in topics[:MOST_JUDGED] if not current_marks((), (item[0],))]
     topics = safe_topics if len(safe_topics) >= TOPICS_SHOWN else safe_topics + topics[MOST_JUDGED:]
