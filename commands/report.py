@@ -56,8 +56,7 @@ def report(options: argparse.Namespace) -> int:
     for annotation in annotations_of(content) if options.github else ():
         # The runner takes commands from standard error as well, and the report is redirected.
         print(annotation, file=sys.stderr)
-    is_wrong = content.is_refused or (options.strict and content.orders)
-    return 1 if is_wrong else 0
+    return 1 if content.is_refused or (options.strict and content.orders) else 0
 
 
 # The content of a report.

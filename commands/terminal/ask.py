@@ -98,8 +98,7 @@ def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     project.check(os.environ, writes=writes)
     if writes:  # a reader needs no lock
         need_packages()
-    store = open_store(project, settings)
-    return Memory(project=project, settings=settings, store=store)
+    return Memory(project=project, settings=settings, store=open_store(project, settings))
 
 
 def need_packages() -> None:

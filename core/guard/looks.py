@@ -455,8 +455,7 @@ def _is_compound(value: str) -> bool:
 def _mean_word_length(value: str) -> float:
     """Return the mean length of the words; chance makes short ones."""
     words = shape("word").findall(value)
-    letter_words = [word for word in words if word.isalpha()]
-    return sum(map(len, letter_words)) / max(1, len(words))
+    return sum(map(len, [word for word in words if word.isalpha()])) / max(1, len(words))
 
 
 def _is_scrambled(value: str) -> bool:

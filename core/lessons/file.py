@@ -74,8 +74,7 @@ class LogFile:
                 return disk.read_regular_file(real_path or disk.resolve_log(self.path))
         except FileNotFoundError:
             if os.path.islink(self.path):  # its target has just gone
-                reason = "broken symbolic link"
-                raise LogReadError(path=str(self.path), reason=reason) from None
+                raise LogReadError(path=str(self.path), reason="broken symbolic link") from None
         if not self._asks_git:
             return b"", None
         if not os.path.lexists(self.path):  # else git was writing the file

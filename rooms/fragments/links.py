@@ -59,8 +59,7 @@ def link(
         if relation == "superseded_by" and not room.owns(start):
             raise FragmentsError("shared", id=start.id, owner=start.agent)
         if not (room.owns(start) or room.owns(end)):
-            facts = {"from_id": start.id, "to_id": end.id}
-            raise FragmentsError("shared_ends", owner=start.agent, **facts)
+            raise FragmentsError("shared_ends", owner=start.agent, from_id=start.id, to_id=end.id)
         drop_suspicions(rows, [(start.id, end.id)])
         links = {(row.from_id, row.to_id): row for row in rows.links([start.id])}
         old_link, reverse_link = links.get((start.id, end.id)), links.get((end.id, start.id))

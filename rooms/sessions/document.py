@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import reason_of, replace_file
-from core.errors import SentinelError
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
@@ -144,8 +143,6 @@ class _Target:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             data = (piece.encode("utf-8", "replace") for piece in pieces)
             replace_file(self.path, data, self._check)
-        except SentinelError:
-            raise
         except OSError as error:
             raise self._refusal_for("output_write", reason=reason_of(error)) from error
 

@@ -94,15 +94,12 @@ class ForPeople(room.Room):
 
         versions = {item.data["id"]: item.version for item in items}
         outcome = forget(
-            self.store,
-            versions,
-            is_same=lambda session: room.state_of(session) == versions[session.id],
+            self.store, versions, lambda session: room.state_of(session) == versions[session.id]
         )
         ids = {session.id for session in outcome.sessions}
-        notes = [_say("forgotten", count=len(ids))]
         lines = [_say("unpurged", path=str(path)) for path in outcome.unpurged]
         changed_items = [item for item in items if item.data["id"] not in ids]
-        return room.ForgetOutcome(notes, changed_items, lines)
+        return room.ForgetOutcome([_say("forgotten", count=len(ids))], changed_items, lines)
 
     def restore(self, name: str, *, originals: bool) -> room.Restoration | None:
         """Return None: a forgotten session is gone. Raises RefusedError for its name."""

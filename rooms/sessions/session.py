@@ -187,8 +187,7 @@ class Action:
 
     @property
     def kind_name(self) -> str:
-        is_known = self.kind in ACTION_KINDS
-        return say(f"sessions.exchange.{self.kind}") if is_known else self.kind
+        return say(f"sessions.exchange.{self.kind}") if self.kind in ACTION_KINDS else self.kind
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@ A save redacts already: a secret found here is older than its rule, or from anot
 that this program does not know stay as they are.
 """
 
+import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk import reason_of, replace_file
+from core.disk import is_irregular, reason_of, replace_file
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.record import utc_now
@@ -207,7 +208,7 @@ def archive_before(
     if dry_run or not moves:
         return plan
     path = _write_archive(store, entries)
-    forget(store, moves, is_same=lambda session: session == moves[session.id])
+    forget(store, moves, lambda session: session == moves[session.id], new_archive=path)
     return plan._replace(path=path)
 
 
@@ -216,21 +217,16 @@ def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
     moment, form = utc_now(), FORMS["json"]
     sessions = [as_json({"number": entry.session.number, **context_of(entry)}) for entry in entries]
     folder = store.path.with_name(ARCHIVE)
-    path = folder / f"sessions-{moment[:19].replace(':', '')}.json"
+    path = folder / f"sessions-{moment[:19].replace(':', '')}-{os.urandom(6).hex()}.json"
     begin, end = form.render_head(Head(store.root.name, len(entries), moment)), form.render_end(0)
     text = begin + ",".join(f"\n{entry}" for entry in sessions) + end
-
-    def check(target: Path) -> None:
-        if os.path.lexists(target):
-            raise SessionsError("archive_there", path=str(path))
 
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="ascii")
-        replace_file(path, text.encode("utf-8", "replace"), check, is_private=True)
+        replace_file(path, text.encode("utf-8", "replace"), is_private=True)
     except OSError as error:
-        facts = {"path": str(path), "reason": reason_of(error)}
-        raise SessionsError("archive_unwritten", **facts) from error
+        raise SessionsError("archive_unwritten", path=str(path), reason=reason_of(error)) from error
 
     def contents_of(entry: Entry | Incoming) -> object:
         actions = [replace(action, id="", created_at="", context_id="") for action in entry.actions]
@@ -240,8 +236,7 @@ def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
     for entry in entries:
         if copies.get(entry.session.id) != contents_of(entry):
             path.unlink()
-            name = f"#{entry.session.number}"
-            raise SessionsError("archive_differs", path=str(path), name=name)
+            raise SessionsError("archive_differs", path=str(path), name=f"#{entry.session.number}")
     return path
 
 
@@ -253,19 +248,24 @@ class ForgetOutcome(NamedTuple):
 
 
 def forget(
-    store: SessionStore, ids: Iterable[str], is_same: Callable[[Session], bool] = lambda _: True
+    store: SessionStore,
+    ids: Iterable[str],
+    is_same: Callable[[Session], bool] = lambda _: True,
+    new_archive: Path | None = None,
 ) -> ForgetOutcome:
     """Remove sessions for good, with their actions and from the bytes.
 
     An unknown id is passed over. A session that continues a removed one stays, without its link.
-    is_same: whether a session is still as the caller saw it; else it stays. Archives of older
-    versions come first, so that a second call completes an interrupted one.
+    is_same: whether a session is still as the caller saw it; else it stays. Archives but for
+    `new_archive` come first, so that a second call completes an interrupted one.
     """
     ids = list(dict.fromkeys(ids))
     with ExitStack() as stack:
         with store.writing() as connection:
             sessions = {id_: rows.session_with_id(connection, id_) for id_ in ids}
             ids = [id_ for id_, session in sessions.items() if session is None or is_same(session)]
+            for path in set(store.list_archives()) - {new_archive}:
+                _cut_from_archive(path, ids)
             changed_files = [store.database]
             for file in _open_former_archives(store, stack):
                 with file.writing() as archive:
@@ -282,6 +282,20 @@ def forget(
         remove_former_copies(store.root, os.environ)
         unpurged = [file.path for file in changed_files if not file.purge()]
     return ForgetOutcome(removed_sessions, unpurged)
+
+
+def _cut_from_archive(path: Path, ids: Sequence[str]) -> None:
+    """Remove sessions from an archive; no link is followed. Raises SessionsError."""
+    try:
+        document = json.loads(b"" if is_irregular(path) else path.read_bytes())
+        entries = [entry for entry in document["contexts"] if entry["id"] not in ids]
+        if len(entries) < len(document["contexts"]):
+            text = as_json({**document, "count": len(entries), "contexts": entries}, indent=2)
+            replace_file(path, text.encode("utf-8", "replace"), is_private=True)
+    except OSError as error:
+        raise SessionsError("output_write", path=str(path), reason=reason_of(error)) from error
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return  # it is no archive of ours
 
 
 def delete_session(connection: Connection, session: Session) -> None:

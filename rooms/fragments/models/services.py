@@ -155,8 +155,7 @@ def post(service: Service, body: object, *, timeout_s: float) -> Any:
         digits = error.headers.get("Retry-After", "").strip() if key == "overloaded" else ""
         is_number = digits.isascii() and digits.isdigit()  # it may be a date as well
         pause_s = min(int(digits[:9]), _MOST_PAUSE_S) if is_number else 0
-        facts: dict[str, str | int] = {"variable": variable, "status": status}
-        raise ServiceError(key, retry_after_s=pause_s, **facts) from None
+        raise ServiceError(key, retry_after_s=pause_s, variable=variable, status=status) from None
     except (OSError, HTTPException, UnicodeError) as error:
         # Nothing of it is quoted: it may hold the address.
         reason = error.reason if isinstance(error, URLError) else error

@@ -279,8 +279,7 @@ def _compare(open_rows: OpenRows, page: Page, work: Work) -> list[Pair]:
         page.fragments = fragments = rows.find(filter_, limit=_MOST_COMPARED)
         pairs = [pair for fragment in fragments for pair in find_pairs(rows, fragment, work.now)]
     most = max(MOST_JUDGED - page.counts.get("judged", 0), 0)
-    judged_pairs = [_judge_pair(work.judge, pair) for pair in pairs[:most]]
-    return judged_pairs + pairs[most:]
+    return [_judge_pair(work.judge, pair) for pair in pairs[:most]] + pairs[most:]
 
 
 @step("contradictions", "checked judged suspected linked", changes="suspected linked", ask=_compare)
