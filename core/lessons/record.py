@@ -358,7 +358,7 @@ def new_record(draft: Draft, *, now: str) -> Record:
 def with_marks(record: Record, earlier_version: Record | None = None) -> Record:
     """Return the record with the marks of its texts.
 
-    Marks of a later program stay while the texts equal those of `earlier`.
+    Marks of a later program stay while the texts equal those of `earlier_version`.
     """
     marks = marks_of(*record.texts)
     if earlier_version and earlier_version.marks and earlier_version.texts == record.texts:

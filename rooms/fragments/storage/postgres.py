@@ -246,7 +246,7 @@ class PostgresRows(Rows):
     def revisions(self) -> Mapping[str, str]:
         """Return the revision of each agent that is seen, "" for one that never had a fragment.
 
-        Each change of what `count_keywords` and `holding` look at makes a new one. {} for all
+        Each change of what `count_keywords` and `coverage` look at makes a new one. {} for all
         agents: nobody repeats their questions.
         """
         if not self.agent:

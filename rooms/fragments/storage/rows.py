@@ -266,7 +266,7 @@ class Rows(ABC):
         return int(self.run(f"DELETE FROM {table.name} WHERE {condition}", values).rowcount)
 
     def is_index_of_this_version(self) -> bool:
-        """Return whether this version of `indexed` made the index."""
+        """Return whether this version of `with_pieces` made the index."""
         row = self.run("SELECT value FROM state WHERE name = ?", [INDEX_STATE]).fetchone()
         return bool(row == (str(INDEXED_VERSION),))
 

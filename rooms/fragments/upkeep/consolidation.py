@@ -287,7 +287,7 @@ def do_daily(room: Room, *, compares: bool, may_go_on: Callable[[], bool]) -> bo
 class ServedFragments:
     """The fragments of an HTTP server, and the thread of their upkeep. Refuses a wrong setting.
 
-    silent_for: after so long without a call a session ends, a quarter later at most. pause_s:
+    idle_limit: after so long without a call a session ends, a quarter later at most. pause_s:
     between two rounds. figures: counted in each round, {} while the database is away. cancellation:
     of the calls, whose connections the upkeep shares.
     """

@@ -29,7 +29,7 @@ class Decay(NamedTuple):
 
 
 def moment_before(now: str, **span: float) -> str:
-    """Return an earlier moment, as it is stored. by: as for `timedelta`.
+    """Return an earlier moment, as it is stored. span: as for `timedelta`.
 
     >>> moment_before("2026-03-08T09:30:00+00:00", days=7)
     '2026-03-01T09:30:00+00:00'
