@@ -147,9 +147,7 @@ def _find_record_flaws(record: Record, raw: bytes, number: int, now: str) -> Ite
     if topic != record.topic:
         yield Finding("odd_topic", "note", lines=lines, facts=facts, fixable=True)
     for key in repeated:
-        yield Finding(
-            "key_twice", "warning", lines=lines, facts={**facts, "key": key}, fixable=True
-        )
+        yield Finding("key_twice", "warning", lines=lines, facts=facts | {"key": key}, fixable=True)
     flaws = {
         "half_character": has_surrogate(record),
         "odd_date": has_odd_date,

@@ -169,9 +169,8 @@ class Call(NamedTuple):
                 {"id": item.fragment.id, "type": item.fragment.kind, "created": item.is_new}
                 for item in result.saved
             ]
-            return _dump(
-                {"count": len(items), "fragments": items}, {"redacted": result.secret_kinds}
-            )
+            extra = {"redacted": result.secret_kinds}
+            return _dump({"count": len(items), "fragments": items}, extra)
         new_rows = [item.fragment for item in result.saved if item.is_new]
         known_rows = [item.fragment for item in result.saved if not item.is_new]
         sentences = list[str]()

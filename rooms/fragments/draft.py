@@ -166,9 +166,7 @@ def reflect(
     notes = [*feedback.tool_highlights, *feedback.tool_pain_points] if feedback else []
     texts.check_count(field, len(notes), MOST_ITEMS)
     note_texts = [texts.Text(field, text, most) for text in notes]
-    values, secret_kinds = texts.redact_texts(
-        [*raw_texts, *note_texts], strict=room.settings.strict
-    )
+    values, secret_kinds = texts.redact_texts(raw_texts + note_texts, strict=room.settings.strict)
     draft = Draft(content="", topic=schema.DEFAULT_TOPIC, source=reflection.source)
     results, parted_count = list[RememberOutcome](), 0
     with room.engine.writing() as rows:

@@ -146,8 +146,8 @@ class ForPeople(room.Room):
             lines = [say("import_sessions.saved", count=len(sessions))]
             return [*lines, room.sentence_for_switch_on(self._memory, NAME)] if is_first else lines
 
-        known, versions, cut = plan.known_count, plan.version_count, plan.cut_count
-        counts = {"known": known, "versions": versions, "shortened": cut}
+        counts = {"known": plan.known_count, "versions": plan.version_count}
+        counts["shortened"] = plan.cut_count
         first_sessions = [session for session, _ in plan.new_sessions[: room.MOST_PLAN_ITEMS]]
         table = "import_sessions"
         faults = ((place, say(f"{table}.passed_{reason}")) for place, reason in plan.faults)
