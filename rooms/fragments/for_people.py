@@ -258,8 +258,7 @@ class ForPeople(people.Room):
             lines.append(line_for("kinds", listed=join(totals["kinds"])))
             facts: Facts = {"pinned": totals["anchors"], "used": used_count, "uses": sum(uses)}
             lines.append(line_for("use", count=live_count, **facts))
-        if bin_counts:
-            lines.append(line_for("bin", listed=join(bin_counts)))
+        lines += [line_for("bin", listed=join(bin_counts))] if bin_counts else []
         kept_facts: Facts = {"superseded": totals["superseded"], "versions": totals["versions"]}
         lines.append(line_for("kept", purged=purge_count, **kept_facts))
         if totals["suspicions"] or totals["unreflected"]:

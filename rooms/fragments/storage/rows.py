@@ -321,12 +321,10 @@ class Rows(ABC):
                 conditions.append((f"{FRAGMENTS.columns[name]} = ?", [value]))
         if filter_.after:
             conditions.append(("number > ?", [filter_.after]))
-        if filter_.since:
-            conditions.append(("created_at >= ?", [_bound_of(filter_.since)]))
+        starts = {"created_at": filter_.since, self.changed_at: filter_.changed_since}
+        conditions += [(f"{sql} >= ?", [_bound_of(text)]) for sql, text in starts.items() if text]
         if filter_.until:
             conditions.append(("created_at <= ?", [_bound_of(filter_.until, is_end=True)]))
-        if filter_.changed_since:
-            conditions.append((f"{self.changed_at} >= ?", [_bound_of(filter_.changed_since)]))
         if filter_.is_checked is not None:
             conditions.append((f"checked_at {has if filter_.is_checked else lacks}", []))
         if filter_.is_anchor is not None:
