@@ -150,8 +150,7 @@ def _print_plan(plan: Plan) -> None:
     print_lines(["", *lines] if lines or plan.notes else [])
     # The tools that are granted, to whom, and why that is safe.
     job = plan.job
-    parts = [part for change in plan.changes for part in change.parts]
-    changes = {(part.client, part.kind) for part in parts}
+    changes = {(part.client, part.kind) for change in plan.changes for part in change.parts}
     entry_kind = "remote" if job.url else "entry"
     grants = [(row, entry_kind if row.allows else "approvals") for row in job.rows]
     rows = [row for row, kind in grants if (row.name, kind) in changes]
@@ -294,8 +293,7 @@ def _team_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
             continue
         is_plain = job.installation.is_command or not kinds & {"entry", "hooks"}
         (commit if is_plain else rest).append(change.path.relative_to(job.root).as_posix())
-    is_here = os.path.realpath(os.getcwd()) == os.path.realpath(job.root)
-    place = [] if is_here else ["-C", str(job.root)]
+    place = [] if os.path.samefile(os.curdir, job.root) else ["-C", str(job.root)]
     if commit:
         yield say("setup.next_commit", command=plain(shlex.join(["git", *place, "add", *commit])))
     if rest:

@@ -91,13 +91,11 @@ def asks_for_our_tools(name: str, root: str) -> bool:
     entries = value_at(_read(client.entry.get("project", ""), root), (client.under,))
     names = [name for name in (ENTRY, TEAM_ENTRY) if isinstance(entries, dict) and name in entries]
     approvals = client.approvals
-    if not approvals:
+    if not approvals or "$top" in approvals.keys:  # where these are is not looked for
         keys = {*client.allows, "tools"}
         entry_lists = (entries[name] for name in names if client.allows)
         return any(isinstance(entry, dict) and not keys & entry.keys() for entry in entry_lists)
     # A tool that the user has allowed, refused or kept for a question is settled.
-    if "$top" in approvals.keys:  # they are in no file of the project or the user
-        return False
     places = [approvals.project, approvals.user, client.hooks.project if client.hooks else ""]
     paths, files = (approvals.keys, *approvals.refused), [_read(place, root) for place in places]
     values = [value_at(data, keys) for data in files for keys in paths]
