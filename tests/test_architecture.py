@@ -1,4 +1,4 @@
-"""Tests which imports each room may have, by tests/data/architecture.toml."""
+"""Tests which imports each room may have, and its names, by tests/data/architecture.toml."""
 
 import ast
 import os
@@ -18,6 +18,7 @@ from tests.support.tables import DATA, ROOT
 _TABLE = tomllib.loads((DATA / "architecture.toml").read_text(encoding="utf-8"))
 ROOMS: dict[str, str] = _TABLE["may_use"]
 PURE, OUTSIDE = _TABLE["pure"]["rooms"].split(), set(_TABLE["pure"]["never"].split())
+BARE, ALLOWED = (set(_TABLE["names"][key].split()) for key in ("bare", "allowed"))
 FOREIGN = {room: set(names.split()) for room, names in _TABLE["foreign"].items()}
 # The packages of the program are the folders at the top that have a sign; the others are its tools.
 PACKAGES = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
@@ -42,20 +43,31 @@ class File(NamedTuple):
     sign: str
     imports: tuple[str, ...]  # at its top or when it gets there; modules by their full names
     starts: bool  # another process
+    names: frozenset[str]  # of its variables, parameters and functions
 
 
 @cache
 def read(path: Path) -> File:
     text = path.read_text(encoding="utf-8")
     tree, may_start = ast.parse(text), STARTING.search(text)  # to unparse every call takes long
-    imports, calls = list[str](), list[ast.Call]()
+    imports, calls, names = list[str](), list[ast.Call](), set[str]()
     for node in ast.walk(tree):
+        names.add(name_of(node))
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports += imported(node, path)
         elif isinstance(node, ast.Call) and may_start:
             calls.append(node)
     starts = any(STARTING.fullmatch(ast.unparse(call.func)) for call in calls)
-    return File(ast.get_docstring(tree) or "", tuple(imports), starts)
+    return File(ast.get_docstring(tree) or "", tuple(imports), starts, frozenset(names))
+
+
+def name_of(node: ast.AST) -> str:
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name
+    return ""
 
 
 def imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[str]:
@@ -128,6 +140,16 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
     by_us = {"commands.clients.setup", "commands.demo"}
     for_us = {"core.git", "commands.rooms.lesson", "rooms.fragments.models.judge"}
     assert started == for_us | by_us
+
+
+def test_no_name_is_a_bare_pronoun_participle_or_adverb() -> None:
+    bare = {
+        f"{module}:{name}"
+        for module, path in sources().items()
+        for name in read(path).names
+        if name.strip("_") in BARE
+    }
+    assert sorted(bare ^ ALLOWED) == []  # nor is one allowed that is gone
 
 
 def test_every_file_begins_with_its_sign() -> None:
