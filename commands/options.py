@@ -93,7 +93,6 @@ for flag in FLAGS:
 
 
 def _facts_of(option: str) -> dict[str, str]:
-    """Return the facts of the help of an option."""
     if option == "room":
         return {"rooms": ", ".join(room_names())}
     if option == "export_format":

@@ -31,6 +31,7 @@ from core.lessons.record_text import topic_text
 from core.messages import say
 from core.program import CLI
 from core.sanitizer import redact
+from core.text.plain import fold_text
 from core.text.wording import find_similar, scope_of, usable_topics
 from rooms.lessons import commit_lines, item_of
 from rooms.room import Memory
@@ -190,8 +191,6 @@ class _Promotion:
 
         A colleague may have saved it, or the fragment came from the log.
         """
-        from core.text.ranking import fold_text
-
         gap, lesson = (fold_text(self.texts.get(key, "")) for key in ("missing_context", "lesson"))
         for record in self._memory.store.read_all() if lesson else ():
             is_same_gap = not gap or fold_text(record.missing_context) == gap

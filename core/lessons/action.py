@@ -180,7 +180,7 @@ def phrases_in(command: str) -> Iterator[str]:
 def tool_files_in(command: str) -> dict[str, bool]:
     """Return files that a command works on, by caseless name; True where it writes the file.
 
-    tool_files("uv lock")  # {'uv.lock': True, 'pyproject.toml': True}
+    tool_files_in("uv lock")  # {'uv.lock': True, 'pyproject.toml': True}
     """
     files: dict[str, bool] = {}
     for words in _programs(command):

@@ -122,7 +122,7 @@ def lessons_in_prompt(
 
 
 def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
-    """Return those of all records that hold much of a question and read like no order."""
+    """Return the lessons that hold much of a question and read like no order."""
     from core.text.ranking import Entry, Finds
 
     coverage = ranking_of(question, records).coverage()

@@ -206,7 +206,6 @@ def _recall_briefing(blocks: Sequence[tuple[Record, str]]) -> Briefing:
 
 
 def without_context(record: Record) -> Record:
-    """Return the record without `missing_context`."""
     return replace(record, missing_context="")
 
 

@@ -76,10 +76,10 @@ def commits_of(repository: Repository, *starts: str, pattern: str = "") -> list[
 
 
 def own_commits(repository: Repository, *starts: str, last: str) -> list[Commit]:
-    """Return `commits_of` without logs that stand elsewhere in commit `find_last` ("" for none)."""
+    """Return `commits_of` without logs that stand elsewhere in commit `last` ("" for none)."""
     commits = commits_of(repository, *starts)
     all_paths = {path for commit in commits for path in commit.files} - {repository.path}
-    # A path that `find_last` lacks may be where this log was.
+    # A path that `last` lacks may be where this log was.
     other_paths = {path for path in all_paths if last and repository.blob_in(last, path)}
     return [
         replace(commit, files={path: commit.files[path] for path in paths})

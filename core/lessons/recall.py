@@ -93,7 +93,7 @@ class Sample(NamedTuple):
         return cls(len(texts), Counter(chain.from_iterable(texts)))
 
     def weight_of(self, term: str, common_share: float = _COMMON_SHARE) -> float:
-        """Return 1 for a term in at most the share `common` of the texts, less for others."""
+        """Return 1 for a term in at most `common_share` of the texts, less for others."""
         count = self.counts.get(term, 0)
         if count < _LEAST_COUNT or common_share >= 1:
             return 1.0

@@ -58,7 +58,7 @@ class TextRange(NamedTuple):
 
 
 class TermIndex(Protocol[Query]):
-    """An index of numbered texts by the pieces of `with_pieces`. Match: a query for texts."""
+    """An index of numbered texts by the pieces of `with_pieces`."""
 
     def text_range(self) -> TextRange:
         """Return the range of the texts."""
@@ -73,9 +73,9 @@ class TermIndex(Protocol[Query]):
         """Return words of the texts that begin so, in order."""
 
     def newest_texts(
-        self, matches: Sequence[Query], most: int, within: Sequence[Query] = ()
+        self, queries: Sequence[Query], most: int, within: Sequence[Query] = ()
     ) -> Sequence[Numbers]:
-        """Return the newest texts of each match, the newest first.
+        """Return the newest texts of each query, the newest first.
 
         within: they also match one of these, () for all.
         """

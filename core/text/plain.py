@@ -56,6 +56,11 @@ def flat_line(text: str) -> str:
     return " ".join(one_line(text).split())
 
 
+def fold_text(text: str) -> str:
+    """Return a text without case, and with single blanks, to compare it."""
+    return " ".join(text.casefold().split())
+
+
 def printable_text(text: str) -> str:
     """Return a text with hidden characters spelled out, and lone surrogates as U+FFFD.
 
@@ -139,7 +144,7 @@ def end_of(bound: str) -> str:
 
 
 def as_heading(text: str) -> str:
-    """Return a text escaped for the line of a heading, EMPTY for a blank one."""
+    """Return a text escaped for the line of a heading, EMPTY_SIGN for a blank one."""
     return re.sub("(?<!&)#", r"\#", escape_inline(one_line(text).strip())) or EMPTY_SIGN
 
 

@@ -16,7 +16,7 @@ from math import log
 from typing import Any, Literal, NamedTuple
 
 from core.errors import SentinelError
-from core.text.plain import normal_form
+from core.text.plain import fold_text, normal_form
 from core.text.terms import (
     FIRST_WIDE,
     INNER_PART,
@@ -396,11 +396,6 @@ def rank_entries(question: str, finds: Sequence[Finds]) -> list[Entry]:
         return round(relevance[index] / best * _STEPS), _RANK[entry.source], entry.worth
 
     return [entries[index] for index in sorted(range(len(entries)), key=key, reverse=True)]
-
-
-def fold_text(text: str) -> str:
-    """Return a text without case, and with single blanks, to compare it."""
-    return " ".join(text.casefold().split())
 
 
 def _relevance(question: str, entries: Sequence[Entry], frequencies: Frequencies) -> list[float]:

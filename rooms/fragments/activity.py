@@ -51,7 +51,6 @@ def count_call(
 
 
 def store_feedback(room: Room, feedback: ToolFeedback) -> None:
-    """Store a feedback of now."""
     session = check_name("session_id", feedback.session_id)
     raw_texts = [
         texts.Text("tool_name", feedback.tool_name, NAME_CHARS, may_be_blank=False),

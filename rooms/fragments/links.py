@@ -27,7 +27,7 @@ _SYMMETRIC = frozenset(("related", "contradicts"))  # they hold in the other dir
 _INHERITED_RELATIONS = "related", "caused_by", "resolved_by", "part_of"
 _SUPERSEDED_IMPORTANCE = 0.3
 _MOST_LINKS = 3  # that a fragment gets by itself
-_MOST_HOLDING = 1_000  # fragments with one of the rarest words of a text
+_MOST_COVERED = 1_000  # fragments with one of the rarest words of a text
 _MOST_COMPARED = 50  # fragments whose texts are read
 _CURE_KINDS = frozenset(("decision", "error", "fact", "procedure"))
 _CURE = re.compile(
@@ -205,7 +205,7 @@ def find_similar(
     pairs = [(other, cosines[other.number]) for other in rows.by_numbers(cosines)]
     others, text = list[Fragment](), fragment.content
     if rows.has(filter_):  # not for a new topic: there is nothing to look its words up for
-        coverage = rows.coverage(text, _MOST_HOLDING)
+        coverage = rows.coverage(text, _MOST_COVERED)
         shares = coverage.shares(least / 2)
         ranked_numbers = sorted(shares, key=lambda number: (shares[number], number), reverse=True)
         numbers = [n for n in ranked_numbers if n != fragment.number and n not in cosines]
@@ -219,7 +219,7 @@ def find_similar(
         shares = Ranking(text, texts, coverage.frequencies()).coverage().shares()
         for i, other in enumerate(others):
             if shares.get(i, 0.0) >= least:
-                frequencies = rows.coverage(other.content, _MOST_HOLDING).frequencies()
+                frequencies = rows.coverage(other.content, _MOST_COVERED).frequencies()
                 ranking = Ranking(other.content, [text, other.content], frequencies)
                 reverse_share = ranking.coverage().shares().get(0, 0.0)
                 pairs.append((other, min(shares[i], reverse_share)))

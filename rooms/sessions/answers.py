@@ -150,29 +150,29 @@ def recommendations_answer(hits: Iterable[Hit], goal: str, *, as_object: bool) -
     return "\n".join(lines) or _say("recommended_none")
 
 
-def statistics_answer(numbers: Statistics, range_: str, *, as_object: bool) -> str:
-    by_agent = {agent or _say("unknown"): count for agent, count in numbers.by_agent.items()}
+def statistics_answer(statistics: Statistics, range_: str, *, as_object: bool) -> str:
+    by_agent = {agent or _say("unknown"): count for agent, count in statistics.by_agent.items()}
     if as_object:
-        tags = [{"tag": tag, "count": count} for tag, count in numbers.top_tags.items()]
+        tags = [{"tag": tag, "count": count} for tag, count in statistics.top_tags.items()]
         return as_json(
             {
-                "totalSessions": numbers.sessions,
-                "byStatus": dict(numbers.by_status),
+                "totalSessions": statistics.sessions,
+                "byStatus": dict(statistics.by_status),
                 "byAgent": by_agent,
                 "topTags": tags,
-                "failedApproaches": numbers.failures,
-                "avgActionsPerSession": round(numbers.actions_per_session, 1),
+                "failedApproaches": statistics.failures,
+                "avgActionsPerSession": round(statistics.actions_per_session, 1),
             }
         )
-    lines = [_say("stats_head", count=numbers.sessions, range=range_)]
-    tables = numbers.by_status, by_agent, numbers.top_tags
+    lines = [_say("stats_head", count=statistics.sessions, range=range_)]
+    tables = statistics.by_status, by_agent, statistics.top_tags
     for key, counts in zip(("stats_status", "stats_agent", "stats_tags"), tables, strict=True):
         if counts:
             figures = ", ".join(f"{line_of(name, _NAME_CHARS)} {n:,}" for name, n in counts.items())
             lines.append(_say(key, listed=figures))
-    if numbers.sessions:
-        actions = f"{numbers.actions_per_session:.1f}"
-        lines.append(_say("stats_failed", failed=numbers.failures, actions=actions))
+    if statistics.sessions:
+        actions = f"{statistics.actions_per_session:.1f}"
+        lines.append(_say("stats_failed", failed=statistics.failures, actions=actions))
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.room.redaction import without_secrets
 from core.sanitizer import redact, secret_values_in
-from core.text.plain import SURROGATE, normal_form
+from core.text.plain import SURROGATE, fold_text, normal_form
 from rooms.sessions import session as limits
 from rooms.sessions.session import POINTS, Action, Changes, Draft, Point, Session, SessionsError
 
@@ -202,11 +202,11 @@ def continue_session(session: Session, draft: Draft, *, agent: str, now: str) ->
         [*state.points(), Point(text="codeChanges", why=state.changes.summary)]
         for state in (session, new_session)
     )
-    new_reasons = {(fold(point.text), point.why) for point in new_points}
+    new_reasons = {(fold_sentence(point.text), point.why) for point in new_points}
     lost_reasons = tuple(
         f"{limits.shorten(point.text, limits.SUMMARY_SHORT_CHARS)}: {point.why}"
         for point in old_points
-        if point.why and (fold(point.text), point.why) not in new_reasons
+        if point.why and (fold_sentence(point.text), point.why) not in new_reasons
     )
     old_values |= {"reasons": lost_reasons} if lost_reasons else {}
     if old_values and session.number:  # it is not new
@@ -222,10 +222,10 @@ def with_warning_flag(session: Session) -> Session:
 
 def resolve(session: Session, blockers: Iterable[Point], now: str) -> Session:
     """Resolve the open blockers of an earlier session that `blockers` report as resolved."""
-    solutions = {fold(point.text): point for point in blockers if point.is_resolved}
+    solutions = {fold_sentence(point.text): point for point in blockers if point.is_resolved}
     points = tuple(
         replace(point, is_resolved=True, why=solution.why or point.why, resolved_at=now)
-        if not point.is_resolved and (solution := solutions.get(fold(point.text)))
+        if not point.is_resolved and (solution := solutions.get(fold_sentence(point.text)))
         else point
         for point in session.blockers
     )
@@ -235,9 +235,10 @@ def resolve(session: Session, blockers: Iterable[Point], now: str) -> Session:
 
 
 def _merge(name: str, session: Session, draft: Draft, agent: str, now: str) -> tuple[Point, ...]:
-    by_text: dict[str, Point] = {fold(point.text): point for point in getattr(session, name)}
+    old_points: tuple[Point, ...] = getattr(session, name)
+    by_text = {fold_sentence(point.text): point for point in old_points}
     for point in getattr(draft, name):
-        old_point = by_text.get(fold(point.text))
+        old_point = by_text.get(fold_sentence(point.text))
         outcome = (point.result, point.is_resolved)
         is_unchanged = old_point and outcome == (old_point.result, old_point.is_resolved)
         if old_point and is_unchanged and point.why in ("", old_point.why):
@@ -248,10 +249,10 @@ def _merge(name: str, session: Session, draft: Draft, agent: str, now: str) -> t
         if point.is_resolved:
             solution = point.why or (old_point.why if old_point else "")
             new_point = replace(new_point, why=solution, resolved_at=point.resolved_at or now)
-        by_text[fold(point.text)] = new_point
+        by_text[fold_sentence(point.text)] = new_point
     return tuple(by_text.values())
 
 
-def fold(text: str) -> str:
+def fold_sentence(text: str) -> str:
     """Return a text without its case, blanks and last full stop."""
-    return " ".join(normal_form("NFC", text).casefold().split()).rstrip(".")
+    return fold_text(normal_form("NFC", text)).rstrip(".")

@@ -123,7 +123,13 @@ class SessionStore:
         """
         # The redactor is loaded with the first save.
         from core.sanitizer import safe_name
-        from rooms.sessions.draft import agent_of, continue_session, fold, redact_draft, resolve
+        from rooms.sessions.draft import (
+            agent_of,
+            continue_session,
+            fold_sentence,
+            redact_draft,
+            resolve,
+        )
 
         draft, kinds = redact_draft(draft, strict=self.settings.strict)
         agent = agent_of(safe_name(agent))
@@ -142,9 +148,9 @@ class SessionStore:
                 if base.id in chain_ids:
                     raise SessionsError("own_parent")
             else:
-                goal, values = fold(draft.goal), (now, process, agent, process)
+                goal, values = fold_sentence(draft.goal), (now, process, agent, process)
                 sessions = rows.sessions_where(connection, _OPEN_SESSIONS, values)
-                sessions = (session for session in sessions if fold(session.goal) == goal)
+                sessions = (session for session in sessions if fold_sentence(session.goal) == goal)
                 base = next((session for session in sessions if session.id not in chain_ids), None)
                 draft = replace(draft, goal=base.goal if base else draft.goal)
             fields: Any = {"number": 0, "goal": draft.goal, "started_at": now, "created_at": now}

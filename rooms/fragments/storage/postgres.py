@@ -125,7 +125,7 @@ class PostgresRows(Rows):
         return self
 
     def query_for(self, term: Term) -> str:
-        needle = _fold(term.needle)
+        needle = _without_accents(term.needle)
         if term.run.startswith(term.needle) and (stem := verb_beginning(term.run)):
             return self.query_for_any((needle, stem))
         if term.begins and not term.ends:
@@ -145,10 +145,10 @@ class PostgresRows(Rows):
         return sorted(word for (word,) in self.run(statement, [*values, begins]))[:most]
 
     def newest_texts(
-        self, matches: Sequence[str], most: int, within: Sequence[str] = ()
+        self, queries: Sequence[str], most: int, within: Sequence[str] = ()
     ) -> list[list[int]]:
         restriction = f" & ({' | '.join(within)})" if within else ""
-        return self._find_newest([f"({match}){restriction}" for match in matches], most)
+        return self._find_newest([f"({query}){restriction}" for query in queries], most)
 
     def _find_newest(self, queries: Sequence[str], most: int) -> list[list[int]]:
         """Return for each query the newest live texts, the newest first."""
@@ -413,11 +413,11 @@ def terms_of(fragment: Fragment) -> list[str]:
     """Return the lexemes that a fragment is found by."""
     pieces = set(pieces_of(fragment.content)) | set(pieces_of(fragment.topic))
     pieces.update(pieces_of(" ".join(fragment.keywords)))
-    lexemes = {*map(_fold, pieces), *filter(None, map(verb_beginning, pieces))}
+    lexemes = {*map(_without_accents, pieces), *filter(None, map(verb_beginning, pieces))}
     return sorted(lexemes - {""})
 
 
-def _fold(piece: str) -> str:
+def _without_accents(piece: str) -> str:
     """Take the marks off Latin letters, as SQLite's index does."""
     if not piece.isascii():
         parts = (unicodedata.normalize("NFD", char) for char in piece)

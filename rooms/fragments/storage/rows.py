@@ -29,7 +29,7 @@ ORDERS: dict[schema.Order, str] = {
     "changed": "{} DESC, number DESC",
     "worth": "is_anchor DESC, importance DESC, created_at DESC, number DESC",
 }
-INDEX_STATE = "index"  # in the state: the version of `indexed` that made the index
+INDEX_STATE = "index"  # in the state: the version of `with_pieces` that made the index
 _DAY_CHARS = 10  # of a day as text
 
 # The fields by which texts and keywords are found or hidden.

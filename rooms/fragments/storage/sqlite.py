@@ -71,13 +71,13 @@ class Vectors:
         connection: sqlite3.Connection,
         file: object,
         vector: bytes,
-        choice: Collection[int],
+        pool: Collection[int],
         most: int,
     ) -> list[tuple[int, float]]:
         """Return numbers and cosines, the nearest first, of equals the newest.
 
         Vectors of another length, and bytes that are none, are passed over. file: identifies the
-        connection's file. choice: the only numbers to find.
+        connection's file. pool: the only numbers to find.
         """
         size = len(vector)
         if not vector or size % _FLOAT_BYTES:
@@ -92,7 +92,7 @@ class Vectors:
             for revision, number, embedding in connection.execute(statement, (self._revision,)):
                 self._vectors[number] = embedding if isinstance(embedding, bytes) else b""
                 self._revision = revision
-            numbers = [number for number in choice if len(self._vectors.get(number, b"")) == size]
+            numbers = [number for number in pool if len(self._vectors.get(number, b"")) == size]
             vectors = [self._vectors[number] for number in numbers]
         if self._uses_numpy is None:
             self._uses_numpy = find_spec("numpy") is not None
@@ -223,8 +223,8 @@ class SqliteRows(Rows):
     def nearest_cosines(self, vector: bytes, filter_: Filter, most: int) -> list[tuple[int, float]]:
         condition, values = self.condition_of(filter_)
         statement = f"SELECT number FROM fragments WHERE {condition} AND {self.has_vector}"
-        choice = {number for (number,) in self.run(statement, values)}
-        return self._vectors.nearest_cosines(self._connection, self._file, vector, choice, most)
+        pool = {number for (number,) in self.run(statement, values)}
+        return self._vectors.nearest_cosines(self._connection, self._file, vector, pool, most)
 
     def vectors(self, numbers: Iterable[int]) -> list[Embedding]:
         condition, values = self.any_of("number", numbers)

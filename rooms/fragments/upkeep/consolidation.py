@@ -302,7 +302,7 @@ class ServedFragments:
         pause_s: float = PAUSE_S,
     ) -> None:
         self._open = partial(open_room, settings, environment, cancellation)
-        self._environment, self._silent_for, self._pause_s = environment, idle_limit, pause_s
+        self._environment, self._idle_limit, self._pause_s = environment, idle_limit, pause_s
         self._engine, self.figures = self._open().engine, dict[str, float]()
         self.name, self._idle_at_s, self._failure = self._engine.name, time.monotonic(), ""
 
@@ -387,8 +387,8 @@ class ServedFragments:
 
         with room.engine.locked_upkeep(timeout_s=0):
             if ends_idle:
-                end_idle_sessions(room, idle_limit=self._silent_for)
+                end_idle_sessions(room, idle_limit=self._idle_limit)
             if embedder:
                 embed_missing(room, embedder, progress=check_stop)
         if ends_idle:
-            self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._silent_for.total_seconds() / 4)
+            self._idle_at_s = now_s + min(_IDLE_PAUSE_S, self._idle_limit.total_seconds() / 4)

@@ -160,7 +160,7 @@ def expire_fragments(rows: Rows, page: Page, work: Work) -> Counts:
 
 @step("duplicates", "merged")
 def merge_equal(rows: Rows, page: Page, work: Work) -> Counts:
-    """Merge an agent's equal fragments, but pinned ones. after: groups that stay several."""
+    """Merge an agent's equal fragments, but pinned ones. `page.after`: groups that stay."""
     groups = [
         (agent, content_hash)
         for agent in rows.count(Filter(), "agent")
@@ -233,7 +233,7 @@ def _embed(open_rows: OpenRows, page: Page, work: Work) -> bool:
 
 @step("embeddings", "missing made failed", changes="made", ask=_embed)
 def count_embeddings(rows: Rows, page: Page, work: Work) -> Counts:
-    """Count missing embeddings, then new ones. after: how many were missing before."""
+    """Count missing embeddings, then new ones. `page.after`: how many were missing."""
     missing = sum(rows.count(Filter(has_vector=False)).values())
     if page.after:
         return {"made": max(page.after - missing, 0), "failed": int(page.answer)}
