@@ -63,7 +63,7 @@ from core.lessons.answers import Frame, lessons_in_prompt, lessons_on, save_answ
 from core.lessons.briefing import instructions_for
 from core.lessons.compaction import compaction_answer, deletion_answer, fit_deletion, fit_question
 from core.lessons.record import Draft, split_version_ids
-from core.lessons.record_text import as_json, log_text
+from core.lessons.record_text import json_text, log_text
 from core.messages import language_of, say, use_language
 from core.parser import Parser, add_project, add_serving, add_version, wants_http
 from core.program import SERVER, SERVER_COMMAND, Cancellation
@@ -251,7 +251,7 @@ def read_record(id: str) -> str:
     """One record by its id, as JSON."""
     store, _ = open_log()
     for record in store.read().find_by_id(id).values():
-        return as_json(record.as_json(), indent=2)
+        return json_text(record.as_json(), indent=2)
     raise call.RequestError("no_such_record")
 
 

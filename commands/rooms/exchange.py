@@ -24,7 +24,7 @@ from core.lessons.draft import clean_record
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic, utc_now
 from core.lessons.record_text import day_of, group_by_topic, version_id_text
 from core.messages import has_sentence, say
-from core.room.documents import as_json
+from core.room.documents import dump_json
 from core.text.plain import as_code, as_heading, as_item, as_lines, escape_inline, one_line
 from rooms import room as people
 from rooms.room import LESSONS, Filter, Item, Memory
@@ -54,7 +54,7 @@ def export(options: argparse.Namespace) -> int:
     root, now, public = memory.project.root, utc_now(), options.public
     project = root.name
     head = {"format": FORMAT, "version": VERSION, "project": project, "exported": now}
-    lines, items = [as_json(head)], list[Item]()
+    lines, items = [dump_json(head)], list[Item]()
     for room in rooms:
         stream = room.export_rows(filter_, only_public=public, notes=notes)
         rows = ask.ask_room(room, partial(list[people.ExportRow], stream), names=names)
@@ -63,7 +63,7 @@ def export(options: argparse.Namespace) -> int:
         count = sum(row.is_private for row in rows)
         if form == "jsonl":
             counts[room.name] = sum(row.is_counted for row in rows)
-            lines += [as_json({"room": room.name, "row": row.data}) for row in rows]
+            lines += [dump_json({"room": room.name, "row": row.data}) for row in rows]
         else:  # for people: the items that they can list, without the bin
             members = room.find(filter_).items
             members = [item for item in members if not public or item.privacy in ("", "public")]

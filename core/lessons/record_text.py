@@ -215,7 +215,7 @@ def lesson_line(record: Record) -> str:
     return " ".join(parts)
 
 
-def as_json(value: Any, indent: int | None = None) -> str:
+def json_text(value: Any, indent: int | None = None) -> str:
     """Return JSON that shows all its characters, compact without `indent`."""
     separators = None if indent else (",", ":")
     text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)

@@ -109,7 +109,7 @@ def text_at(data: Mapping[str, Any], key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def as_json(value: object, indent: int | None = None) -> str:
+def dump_json(value: object, indent: int | None = None) -> str:
     r"""Return a value as JSON, with unseen characters escaped (`\u`)."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSAFE.sub(lambda match: json.dumps(match[0])[1:-1], text).replace("\x7f", r"\u007f")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import replace_file
-from core.room.documents import as_json
+from core.room.documents import dump_json
 from core.sanitizer import redact, secret_values_in
 from core.text.plain import Change, map_texts
 
@@ -61,7 +61,7 @@ def redact_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row
             changed_data = map_texts(data, change)
         except (ValueError, RecursionError):  # broken or too deep JSON is one text
             return change(value)
-        return value if changed_data == data else as_json(changed_data)
+        return value if changed_data == data else dump_json(changed_data)
 
     result, kinds = _redact_with(
         lambda change: [
@@ -82,7 +82,7 @@ def redact_file(path: Path) -> None:
     text, kinds = _read_redacted_file(path)
     if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
         with suppress(ValueError, RecursionError):
-            text = as_json(json.loads(text), indent=2) + "\n"
+            text = dump_json(json.loads(text), indent=2) + "\n"
         replace_file(path, text.encode("utf-8", "surrogateescape"))
 
 

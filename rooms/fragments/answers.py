@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.guard.injection import order_marks
-from core.lessons.record_text import as_json, day_of, topic_text
+from core.lessons.record_text import day_of, json_text, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat_line, one_line
 from core.text.ranking import Finds, Gather
@@ -53,7 +53,7 @@ class Call(NamedTuple):
     core_only: bool = False  # only core tools are offered
 
     @property
-    def as_json(self) -> bool:
+    def as_object(self) -> bool:
         return self.room.settings.answers == "json"
 
     @property
@@ -66,7 +66,7 @@ class Call(NamedTuple):
 
     def text_of(self, row: Fragment | Link) -> str:
         """Return a fragment or link in the form of the answer, to count tokens."""
-        return as_json(object_of(row)) if self.as_json else self.line_of(row)
+        return json_text(object_of(row)) if self.as_object else self.line_of(row)
 
     def line_of(self, row: Fragment | Link) -> str:
         """Return the line of a fragment: id, day, kind (`!` if pinned), topic, notes, text.
@@ -107,7 +107,7 @@ class Call(NamedTuple):
             call = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
             call = f"forget(id={old})" if self.core_only else call
             proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=call))
-        if self.as_json:
+        if self.as_object:
             extra = {"redacted": result.secret_kinds, "too_long": result.is_long}
             extra |= {"links": _objects_of(result.links), "proposals": proposals}
             return _dump({"id": fragment.id, "created": result.is_new}, extra)
@@ -124,7 +124,7 @@ class Call(NamedTuple):
     def forget(self, id: str, topic: str, agent: str, *, force: bool, hard: bool) -> str:
         result = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
         count, ids = len(result.fragments), [fragment.id for fragment in result.fragments]
-        if self.as_json:
+        if self.as_object:
             protected_count = result.kept_count + result.shared_count
             fields = {"deleted": count, "ids": ids, "protected": protected_count}
             return _dump({**fields, "recoverable": not result.is_gone})
@@ -142,7 +142,7 @@ class Call(NamedTuple):
 
     def link(self, from_id: str, to_id: str, relation: schema.Relation, agent: str) -> str:
         link, is_new, former = links.link(self.room, from_id, to_id, relation, agent=agent)
-        if self.as_json:
+        if self.as_object:
             return _dump({"created": is_new, **object_of(link)})
         key = "linked" if is_new else "relinked" if former else "linked_before"
         ends = {"from_id": text_of_id(link.from_id), "to_id": text_of_id(link.to_id)}
@@ -152,7 +152,7 @@ class Call(NamedTuple):
         result = versions.amend(self.room, amendment, agent=agent, session=self.session)
         fragment, before = result.fragment, result.before
         old_id = before.id if fragment.id != before.id else ""  # superseded
-        if self.as_json:
+        if self.as_object:
             extra: dict[str, Any] = {"superseded": old_id, "redacted": result.secret_kinds}
             extra["too_long"] = result.is_long
             return _dump({"id": fragment.id, "updated": True}, extra)
@@ -164,7 +164,7 @@ class Call(NamedTuple):
 
     def reflect(self, reflection: schema.Reflection, agent: str) -> str:
         result = draft.reflect(self.room, reflection, agent=agent, session=self.session)
-        if self.as_json:
+        if self.as_object:
             items = [
                 {"id": item.fragment.id, "type": item.fragment.kind, "created": item.is_new}
                 for item in result.saved
@@ -192,7 +192,7 @@ class Call(NamedTuple):
         line = cache(self.text_of)  # first for the budget, then for the answer
         request = replace(query, session=self.session, tokens=tokens)
         result = recall(self.room, request, line=line, count=activity.count_later, gathers=gathers)
-        if self.as_json:
+        if self.as_object:
             objects = [
                 object_of(step.fragment)
                 | {"relation_type": step.link.relation, "linked_to": step.start_id}
@@ -251,7 +251,7 @@ class Call(NamedTuple):
             last_day = day_of(max(session.last_at for session in start.unreflected))
             lines.append(_say("unreflected", count=sessions, date=last_day))
         text = "\n".join(lines or [_say("context_none")])
-        if not self.as_json:
+        if not self.as_object:
             return text
         fields = {"core": _objects_of(start.core), "working": _objects_of(start.working)}
         counts = {"unreflected": sessions, "left_out": start.left_out}
@@ -259,12 +259,12 @@ class Call(NamedTuple):
 
     def tool_feedback(self, feedback: schema.ToolFeedback) -> str:
         activity.store_feedback(self.room, replace(feedback, session_id=self.session))
-        return _dump({}) if self.as_json else _say("noted")
+        return _dump({}) if self.as_object else _say("noted")
 
     def memory_stats(self) -> str:
         numbers = activity.statistics_of(self.room)
         count, left_out = numbers["live"], numbers["superseded"] + sum(numbers["deleted"].values())
-        if self.as_json:  # what no recall finds is left out of the total
+        if self.as_object:  # what no recall finds is left out of the total
             return _dump({"total": count, "left_out": left_out, **numbers})
         lines = [_say("stats_live", count=count, anchors=numbers["anchors"])]
         for name in ("kinds", "lifetimes", "tiers", "agents", "links"):
@@ -297,7 +297,7 @@ class Call(NamedTuple):
 
         models: Any = {"judge": judge_of(os.environ), "embedder": embedder_of(os.environ)}
         report = consolidate(self.room, progress=progress, waits=waits, **models)
-        if self.as_json:
+        if self.as_object:
             return _dump(_report_fields(report))
         change_count = sum(step.count for step in report.steps)
         key = "upkept" if change_count else "upkept_nothing" if report.steps else "upkept_for_all"
@@ -333,12 +333,12 @@ class Call(NamedTuple):
     def graph_explore(self, start_id: str, agent: str) -> str:
         result = links.explore(self.room, start_id, agent=agent)
         budget = Budget(self.room.settings.budget_tokens, self.room.settings.budget_chars)
-        if self.as_json:
+        if self.as_object:
             fields = {"start": object_of(result.start)}
             budget.spend(_dump(fields))
             pairs = ((object_of(step.fragment), object_of(step.link)) for step in result.steps)
             steps = [{"node": node, "edge": edge} for node, edge in pairs]
-            kept_steps = [step for step in steps if budget.take(as_json(step))]
+            kept_steps = [step for step in steps if budget.take(json_text(step))]
             nodes, edges = ([step[name] for step in kept_steps] for name in ("node", "edge"))
             left_out = {"left_out": len(steps) - len(kept_steps)}
             return _dump({**fields, "nodes": nodes, "edges": edges}, left_out)
@@ -357,7 +357,7 @@ class Call(NamedTuple):
 
     def pin(self, id: str, *, pinned: bool) -> str:
         fragment = versions.pin(self.room, id, pinned=pinned)
-        if self.as_json:
+        if self.as_object:
             return _dump({"id": fragment.id, "pinned": fragment.is_anchor})
         return _say("pinned" if fragment.is_anchor else "unpinned", id=text_of_id(fragment.id))
 
@@ -369,7 +369,7 @@ class Call(NamedTuple):
             links = _objects_of(rows.links([fragment.id]))
             entries = rows.entries(Version, subject=fragment.id)
         history = [_fields_of(version, _VERSION_FIELDS) for version in entries]
-        return as_json({**object_of(fragment), "links": links, "versions": history})
+        return json_text({**object_of(fragment), "links": links, "versions": history})
 
     def prompt_lines(self, query: str, budget: Budget) -> list[str]:
         """Return the lines of a prompt, without orders to a model."""
@@ -437,7 +437,7 @@ def _objects_of(rows: Iterable[Fragment] | Iterable[Link]) -> list[dict[str, Any
 def _dump(fields: Mapping[str, Any], extra: Mapping[str, Any] | None = None) -> str:
     """Return JSON. extra: fields left out where they are empty."""
     filled_fields = {name: value for name, value in (extra or {}).items() if value}
-    return as_json({"success": True, **fields, **filled_fields})
+    return json_text({"success": True, **fields, **filled_fields})
 
 
 def _say(key: str, **facts: str | int) -> str:

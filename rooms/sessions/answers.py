@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from core.errors import SentinelError
 from core.lessons.record import Record
 from core.lessons.record_text import (
-    as_json,
     day_of,
     field_line,
     is_harmless,
     is_usable,
+    json_text,
     topic_text,
 )
 from core.lessons.task import choose_for_prompt
@@ -79,7 +79,7 @@ def save_answer(outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_o
                 }
                 for hit in related
             ]
-        return as_json(answer)
+        return json_text(answer)
     budget = Budget(_SAVE_TOKENS, 1_000)
     budget.spend(_say("saved_new", name=name))
     hint_lines = hints.with_heading("related", (hint_of(hit.session) for hit in related), budget)
@@ -102,7 +102,7 @@ def page_answer(page: Page, *, offset: int, note: str = "", as_object: bool) -> 
         answer: dict[str, Any] = {"hints": entries, "total": page.total, "hasMore": has_more}
         if page.hits and page.failing_hit:
             answer["suggestion"] = _say("failures_in", name=page.failing_hit.session.id)
-        return as_json(answer)
+        return json_text(answer)
     if not page.hits:
         key = "past_end" if page.total else "found_none"
         return " ".join(filter(None, (_say(key, total=page.total, offset=offset), note)))
@@ -146,7 +146,7 @@ def recommendations_answer(hits: Iterable[Hit], goal: str, *, as_object: bool) -
             lines.append(f"  {line_of(session.summary, _SUMMARY_CHARS)}")
         lines += [f"  ! {line}" for _, line in list(hints.failures_of(session))[:_FAILURE_LINES]]
     if as_object:
-        return as_json({"recommendations": objects})
+        return json_text({"recommendations": objects})
     return "\n".join(lines) or _say("recommended_none")
 
 
@@ -154,7 +154,7 @@ def statistics_answer(statistics: Statistics, range_: str, *, as_object: bool) -
     by_agent = {agent or _say("unknown"): count for agent, count in statistics.by_agent.items()}
     if as_object:
         tags = [{"tag": tag, "count": count} for tag, count in statistics.top_tags.items()]
-        return as_json(
+        return json_text(
             {
                 "totalSessions": statistics.sessions,
                 "byStatus": dict(statistics.by_status),
@@ -260,7 +260,7 @@ def warnings_answer(
         objects = [{"id": session.id, "goal": goal_of(session)} for session in similar]
         has_more = len(warnings) > limit or len(objects) > limit
         answer = {"warnings": warnings[:limit], "recommendations": objects[:limit]}
-        return as_json({**answer, "hasMore": has_more})
+        return json_text({**answer, "hasMore": has_more})
     lessons = [
         f"lesson {line_of(record.id, 16)} [{topic_text(record.topic)}] {text}"
         for record, text in pairs
@@ -309,7 +309,7 @@ def session_object(
         answer["chain"] = [
             {"id": link.id, "goal": link.goal_short, "createdAt": link.created_at} for link in chain
         ]
-    return as_json({**answer, "former": session.former_objects} if session.former else answer)
+    return json_text({**answer, "former": session.former_objects} if session.former else answer)
 
 
 def session_answer(

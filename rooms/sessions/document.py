@@ -23,7 +23,7 @@ from core.disk import reason_of, replace_file
 from core.lessons.record import utc_now
 from core.lessons.record_text import minute_of
 from core.messages import language, say
-from core.room.documents import CONFIG_NAME, as_json
+from core.room.documents import CONFIG_NAME, dump_json
 from core.text import plain
 from core.text.plain import Budget, as_code, as_item, as_lines, escape_inline, one_line
 from rooms.sessions.draft import redact_session
@@ -300,13 +300,13 @@ class _Json:
 
     def render_head(self, head: Head) -> str:
         facts = {"project": head.project, "exported": head.exported, "count": head.count}
-        return f'{self.beginning}{VERSION}, {as_json(facts)[1:-1]}, "contexts": ['
+        return f'{self.beginning}{VERSION}, {dump_json(facts)[1:-1]}, "contexts": ['
 
     def render_session(self, entry: Entry) -> str:
-        return f"\n{as_json(context_of(entry))}"
+        return f"\n{dump_json(context_of(entry))}"
 
     def render_end(self, left_out: int) -> str:
-        note = as_json(_say("left_out", count=left_out, suffix="json"))
+        note = dump_json(_say("left_out", count=left_out, suffix="json"))
         return f'\n], "leftOut": {left_out}, "note": {note}}}\n' if left_out else "\n]}\n"
 
 

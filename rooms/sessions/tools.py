@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from core.config import Project
 from core.errors import SentinelError
-from core.lessons.record_text import as_json
+from core.lessons.record_text import json_text
 from core.messages import say
 from core.program import CLI, NO_CANCELLATION, Cancellation, warn
 from core.text.plain import Budget, one_line
@@ -323,7 +323,7 @@ def context_export(
     document = export(store, format, since=since, until=until, names=names, output=output or "")
     if store.as_object:
         content = {"filePath": document.path} if document.path else {"content": document.text}
-        return as_json({**content, "exportedCount": document.count})
+        return json_text({**content, "exportedCount": document.count})
     if document.path:
         return say("sessions.answers.exported", count=document.count, path=one_line(document.path))
     return document.text

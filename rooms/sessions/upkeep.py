@@ -23,7 +23,7 @@ from core.messages import Facts
 from core.room import full_text
 from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import Database, DatabaseError
-from core.room.documents import as_json
+from core.room.documents import dump_json
 from core.room.redaction import Redaction, Row, SecretPlace, kinds_in_file, redact_file, redact_rows
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
@@ -215,11 +215,11 @@ def archive_before(
 def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
     """Write an archive, and compare it with the sessions. Raises SessionsError."""
     moment, form = utc_now(), FORMS["json"]
-    sessions = [as_json({"number": entry.session.number, **context_of(entry)}) for entry in entries]
+    objects = [{"number": entry.session.number, **context_of(entry)} for entry in entries]
     folder = store.path.with_name(ARCHIVE)
     path = folder / f"sessions-{moment[:19].replace(':', '')}-{os.urandom(6).hex()}.json"
     begin, end = form.render_head(Head(store.root.name, len(entries), moment)), form.render_end(0)
-    text = begin + ",".join(f"\n{entry}" for entry in sessions) + end
+    text = begin + ",".join(f"\n{dump_json(data)}" for data in objects) + end
 
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

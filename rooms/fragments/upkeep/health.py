@@ -21,7 +21,7 @@ from core.messages import Facts
 from core.postgres.address import Server, ServerError
 from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import DatabaseError
-from core.room.documents import CONFIG_NAME, as_json
+from core.room.documents import CONFIG_NAME, dump_json
 from core.room.full_text import is_index_sound
 from core.room.redaction import Redaction, SecretPlace, redact_rows
 from core.sanitizer import has_secret, safe_name
@@ -90,9 +90,7 @@ def examine(settings: Settings, environment: Mapping[str, str]) -> list[Finding]
 def _finding(
     kind: str, severity: Severity, facts: Facts, fix: Callable[[], Facts | None] | None = None
 ) -> Finding:
-    """Return a finding. fix: repairs it, and returns further facts."""
-    is_fixable = fix is not None
-    return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=is_fixable, fix=fix)
+    return Finding(f"fragments.health.{kind}", severity, facts=facts, fixable=bool(fix), fix=fix)
 
 
 def _count_fragments(rows: Rows) -> Facts:
@@ -261,7 +259,7 @@ def _read_rows(rows: Rows, table: Table, condition: str, values: Iterable[Any] =
     def decode(value: Any) -> Any:
         if isinstance(value, bytes):
             return value.decode("utf-8", "replace")
-        return as_json(value) if isinstance(value, list) else value
+        return dump_json(value) if isinstance(value, list) else value
 
     result = rows.run(f"SELECT {table.column_list} FROM {table.name} WHERE {condition}", values)
     columns = table.columns.values()

@@ -116,7 +116,7 @@ def test_no_text_hides_at_the_beginning_of_a_line_or_in_json_or_passes_for_a_not
     assert MemoryLog.parse(text.encode()).records == MemoryLog.parse(data).records
     assert "a\\u200b\\u2028\\u009b\\udb40\\udc41\\udb40\\udc91가" in text
     assert text.splitlines() == text.removesuffix("\r\n").replace("\r", "").split("\n")
-    text = record_text.as_json(hidden.as_json(), indent=2)
+    text = record_text.json_text(hidden.as_json(), indent=2)
     assert '"lesson": "a\\u200b\\u2028\\u009b\\udb40\\udc41\\udb40\\udc91가"' in text
     assert json.loads(text) == hidden.as_json()
 
