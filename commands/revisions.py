@@ -14,7 +14,7 @@ from typing import NamedTuple
 from commands.suspicions import Lines, Suspicion, find_in_lines, unseen_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME
 from core.git import SHORT_DIGITS, HistoryError, Repository, failure_of
-from core.lessons.draft import clean_record
+from core.lessons.draft import redact_fields
 from core.lessons.file import real_log_path
 from core.lessons.history import Commit, originals_of, own_commits
 from core.lessons.log import FILTER_HEADS, MemoryLog, begins_like_utf_16
@@ -207,7 +207,7 @@ class Entry(NamedTuple):
 
     @classmethod
     def of(cls, record: Record) -> "Entry":
-        return cls(safe_name(record.version_id), clean_record(record)[0])
+        return cls(safe_name(record.version_id), redact_fields(record)[0])
 
 
 class Change(NamedTuple):

@@ -22,7 +22,7 @@ from core.lessons.file import real_log_path
 from core.lessons.history import EVERYWHERE, own_commits
 from core.lessons.record import LIMITS_BYTES, Record
 from core.lessons.record_text import minute_of
-from core.lessons.upkeep import CleanedLines
+from core.lessons.upkeep import RedactedLines
 from core.messages import say
 from core.program import read_cwd
 from core.sanitizer import safe_name
@@ -180,7 +180,7 @@ def _redact(memory: Memory, options: argparse.Namespace) -> int:
     unread = Scan()
     by_room = _secrets_of_rooms(memory, unread)
     if not options.yes:
-        planned_changes = memory.store.clean(dry_run=True).changes
+        planned_changes = memory.store.redact(dry_run=True).changes
         is_log_clean = not planned_changes and not _scan_log(memory)[0].secrets
         lines = [] if is_log_clean else _changes_lines("to_redact", memory, planned_changes)
         for secrets in by_room.values():
@@ -188,7 +188,7 @@ def _redact(memory: Memory, options: argparse.Namespace) -> int:
         print_lines(lines)
         if lines and not is_confirmed(options, say("scan.ask_redact")):
             return FOUND
-    changes = memory.store.clean().changes
+    changes = memory.store.redact().changes
     log_scan, _ = _scan_log(memory)
     log_scan.unreadable += unread.unreadable
     _complain(log_scan)
@@ -226,7 +226,7 @@ def _is_in_last_commit(log_path: Path) -> bool:
         return error.key != "no_repository"
 
 
-def _changes_lines(key: str, memory: Memory, changes: Sequence[CleanedLines]) -> list[str]:
+def _changes_lines(key: str, memory: Memory, changes: Sequence[RedactedLines]) -> list[str]:
     """Return the lines on the log's redaction: version ids, no texts."""
     count = sum(len(change.kinds) for change in changes)
     lines = [say(f"scan.{key}", path=_path_text(memory.store.path), count=count)]

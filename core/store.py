@@ -18,7 +18,7 @@ from core.messages import log_warning
 from core.program import NO_CANCELLATION, Cancellation
 
 if TYPE_CHECKING:
-    from core.lessons.upkeep import CleanedLog
+    from core.lessons.upkeep import RedactedLog
 
 _Result = TypeVar("_Result")
 _PROGRESS_RECORDS = 500  # between two reports of progress
@@ -84,7 +84,7 @@ class MemoryStore:
 
     def upsert_log(
         self,
-        record: Draft,
+        draft: Draft,
         source_ids: str | Sequence[str] = (),
         *,
         dry_run: bool = False,
@@ -96,15 +96,13 @@ class MemoryStore:
         version only. now: the time of a dry run whose version id was shown.
         """
         version_ids = split_version_ids(source_ids)
-        if version_ids and record.type != "principle":
+        if version_ids and draft.type != "principle":
             raise RefusedError("source_ids_of_log")
-        draft, redacted, suspicious = redact_draft(
-            record, project=self._project, strict=self._strict
-        )
+        draft, kinds, fields = redact_draft(draft, project=self._project, strict=self._strict)
         return self._write(
             lambda log: changes.upsert(log, draft, version_ids, now=now or self._now()),
-            redacted=redacted,
-            suspicious=suspicious,
+            secret_kinds=kinds,
+            suspicious_fields=fields,
             dry_run=dry_run,
         )
 
@@ -130,7 +128,7 @@ class MemoryStore:
         versions = [record for record, _, _ in results]
         return self._write(
             lambda log: changes.bring_back(log, versions, version_id, now=self._now(), since=base),
-            redacted=[kind for _, kinds, _ in results for kind in kinds],
+            secret_kinds=[kind for _, kinds, _ in results for kind in kinds],
             dry_run=dry_run,
         )
 
@@ -170,7 +168,7 @@ class MemoryStore:
         edits: new records by present version id. join: records of one gap become one; no text is
         lost.
         """
-        records, redacted, suspicious = dict[str, Record](), list[str](), list[str]()
+        records, all_kinds, all_fields = dict[str, Record](), list[str](), list[str]()
         for version_id, record in edits.items():
             try:
                 records[version_id], kinds, fields = redact_record(
@@ -181,12 +179,12 @@ class MemoryStore:
                 if len(edits) > 1 and error.facts.get("field") != "topic":
                     error.version_id = version_id
                 raise
-            redacted += kinds
-            suspicious += fields
+            all_kinds += kinds
+            all_fields += fields
         return self._write(
             lambda log: changes.renew(log, records, now=self._now(), join=join),
-            redacted=redacted,
-            suspicious=suspicious,
+            secret_kinds=all_kinds,
+            suspicious_fields=all_fields,
             dry_run=dry_run,
         )
 
@@ -194,8 +192,8 @@ class MemoryStore:
         self,
         decide: Callable[[MemoryLog], Outcome],
         *,
-        redacted: Sequence[str] = (),
-        suspicious: Sequence[str] = (),
+        secret_kinds: Sequence[str] = (),
+        suspicious_fields: Sequence[str] = (),
         dry_run: bool = False,
         only_if_needed: bool = False,
     ) -> Outcome:
@@ -203,7 +201,7 @@ class MemoryStore:
 
         only_if_needed: look first without the lock; a checkout may be read-only.
         """
-        kinds, fields = tuple(redacted), tuple(dict.fromkeys(suspicious))
+        kinds, fields = tuple(secret_kinds), tuple(dict.fromkeys(suspicious_fields))
 
         def apply(data: bytes) -> Replacement[Outcome]:
             self._check_encoding(data)
@@ -214,7 +212,7 @@ class MemoryStore:
             return self._replacement_of(outcome.before, outcome.log, outcome)
 
         if dry_run or only_if_needed:
-            trial = apply(self.file.read()).outcome
+            trial = apply(self.file.read()).result
             if dry_run or not trial.is_written:
                 return trial
         return self.file.rewrite(apply)
@@ -226,11 +224,11 @@ class MemoryStore:
             raise DiskError("log_filtered", path=str(self.path))
 
     def _replacement_of(
-        self, before: MemoryLog, after: MemoryLog, outcome: _Result, stray_lines: bytes = b""
+        self, before: MemoryLog, after: MemoryLog, result: _Result, aside: bytes = b""
     ) -> Replacement[_Result]:
         entries = changes.find_replaced_records(before, after, self._now)
         side_lines = b"".join(entry.to_line() for entry in entries)
-        return Replacement(after.to_bytes(), outcome, stray_lines, side_lines)
+        return Replacement(after.to_bytes(), result, aside, side_lines)
 
     # Putting the file right; see `core/lessons/upkeep.py`.
 
@@ -242,30 +240,30 @@ class MemoryStore:
         from core.lessons.upkeep import repair  # a server starts faster without it
 
         def mend(data: bytes) -> Replacement[bool]:
-            new_data, stray_lines = repair(data)
+            new_data, aside = repair(data)
             before, after = MemoryLog.parse(data), MemoryLog.parse(new_data)
-            return self._replacement_of(before, after, bool(stray_lines), stray_lines)
+            return self._replacement_of(before, after, bool(aside), aside)
 
         return self.file.rewrite(mend, aside_name=aside_name)
 
-    def clean(self, *, dry_run: bool = False) -> "CleanedLog":
-        """Take the secrets out as `upkeep.clean` in one atomic write, also of the side file."""
-        from core.lessons.upkeep import clean_log  # as above
+    def redact(self, *, dry_run: bool = False) -> "RedactedLog":
+        """Take the secrets out as `redact_log` in one atomic write, also of the side file."""
+        from core.lessons.upkeep import redact_log  # as above
 
-        def scrub(data: bytes) -> "Replacement[CleanedLog]":
+        def apply(data: bytes) -> "Replacement[RedactedLog]":
             self._check_encoding(data)
-            cleaning = clean_log(data, now=self._now())
-            before, after = MemoryLog.parse(data), MemoryLog.parse(cleaning.data)
-            return self._replacement_of(before, after, cleaning)
+            redaction = redact_log(data, now=self._now())
+            before, after = MemoryLog.parse(data), MemoryLog.parse(redaction.data)
+            return self._replacement_of(before, after, redaction)
 
-        plan = scrub(self.file.read()).outcome
+        plan = apply(self.file.read()).result
         if dry_run:
             return plan
         side_data = self.file.read_side()
-        if changes.clean_side_file(side_data) != side_data:
-            self.file.rewrite_side(changes.clean_side_file)
+        if changes.redact_side_file(side_data) != side_data:
+            self.file.rewrite_side(changes.redact_side_file)
         # Where there is nothing to write, it works on a read-only checkout, too.
-        return self.file.rewrite(scrub) if plan.changes else plan
+        return self.file.rewrite(apply) if plan.changes else plan
 
 
 def open_store(

@@ -14,7 +14,7 @@ from core.git import HistoryError, is_uncommitted
 from core.guard.injection import current_marks
 from core.lessons import record_text
 from core.lessons.changes import Outcome
-from core.lessons.draft import clean_record
+from core.lessons.draft import redact_fields
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
 from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
@@ -213,7 +213,7 @@ class ForPeople(Room):
     ) -> Iterator[room.ExportRow]:
         log, kinds = self._store.read(), list[str]()
         for _, record, _ in sorted(self._select(filter_), key=lambda item: item[0]):
-            clean, findings = clean_record(record)
+            clean, findings = redact_fields(record)
             kinds += [kind for _, kind in findings]
             yield room.ExportRow(clean.as_json())
         if log.conflict_count:
@@ -377,7 +377,7 @@ def item_of(
         dates.append(say("answers.seen", seen=record.seen, date=last))
     is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
     source = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
-    clean, version = clean_record(source)[0], record.version_id
+    clean, version = redact_fields(source)[0], record.version_id
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,

@@ -20,7 +20,7 @@ from commands.terminal.screen import INDENT, RUNNERS, plain, print_lines, screen
 from core.config import find_project
 from core.disk import is_there
 from core.guard.injection import order_marks
-from core.lessons.draft import clean_record
+from core.lessons.draft import redact_fields
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic, utc_now
 from core.lessons.record_text import day_of, group_by_topic, version_id_text
 from core.messages import has_sentence, say
@@ -197,7 +197,7 @@ def _block_of(memory: Memory, topics: set[str]) -> str:
     for record in memory.store.read().records:
         if record.type != "principle" or (topics and record.topic not in topics):
             continue
-        clean, findings = clean_record(record)
+        clean, findings = redact_fields(record)
         kinds += [kind for _, kind in findings]
         marks = order_marks(clean.marks, (*clean.texts, *clean.paths, *clean.when))
         if marks:

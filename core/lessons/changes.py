@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from core.errors import RefusedError
-from core.lessons.draft import Offer, OfferStatus, clean_record
+from core.lessons.draft import Offer, OfferStatus, redact_fields
 from core.lessons.log import MemoryLog, follows, split_lines, unite_versions, with_former
 from core.lessons.record import (
     LIMITS_BYTES,
@@ -422,7 +422,7 @@ def find_replaced_records(
     for record in gone_records:
         if _content_of(record) in contents:
             continue
-        clean_copy, _ = clean_record(record)
+        clean_copy, _ = redact_fields(record)
         if _content_of(clean_copy) not in contents:
             name = record.version_id
             by = followers.get(record.id) or followers.get(name, "")
@@ -460,7 +460,7 @@ def replaced_records_in(data: bytes) -> Iterator[ReplacedRecord]:
             yield ReplacedRecord(record=record, version_id=version_id, at=at, by=by)
 
 
-def clean_side_file(data: bytes) -> bytes:
+def redact_side_file(data: bytes) -> bytes:
     """Return the side file with no secret in any record; lines without a record go."""
-    lines = [replace(old, record=clean_record(old.record)[0]) for old in replaced_records_in(data)]
+    lines = [replace(old, record=redact_fields(old.record)[0]) for old in replaced_records_in(data)]
     return b"".join(line.to_line() for line in reversed(lines))

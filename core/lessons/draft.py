@@ -25,7 +25,7 @@ OfferStatus = Literal["added", "known", "replaced", "collision", "refused"]
 
 MOST_REDACTED_CHARS = 32_768  # no secret is so long that the rest could be stored
 
-# Fields that a program may set beside the words, and fields that a cleaning reads beside them.
+# Fields that a program may set beside the words, and fields that are redacted beside them.
 _FIELDS = "created updated compacted_at source_count source_ids former extra meta_extra".split()
 _META_TEXTS = "id created updated compacted_at source_ids former marks paths when".split()
 # An id, a version id, a fingerprint or a date as a program writes them holds no secret.
@@ -91,8 +91,8 @@ def redact_draft(
     clean_draft = replace(
         draft, missing_context=missing_context.text, lesson=lesson.text, paths=paths, when=when
     )
-    suspects = tuple(name for name in ("topic", "ask_next_time", "paths") if redactions[name].kinds)
-    return check_draft(clean_draft), missing_context.kinds + lesson.kinds, suspects
+    fields = tuple(name for name in ("topic", "ask_next_time", "paths") if redactions[name].kinds)
+    return check_draft(clean_draft), missing_context.kinds + lesson.kinds, fields
 
 
 def redact_record(
@@ -106,8 +106,8 @@ def redact_record(
     if is_edit:
         draft = replace(draft, paths=record.paths, when=record.when)
     elif record.when:
-        record = replace(record, when=clean_record(record)[0].when)
-    draft, kinds, suspects = redact_draft(draft, project=project, strict=strict, is_edit=is_edit)
+        record = replace(record, when=redact_fields(record)[0].when)
+    draft, kinds, fields = redact_draft(draft, project=project, strict=strict, is_edit=is_edit)
     changed_record = replace(
         record,
         id=record_id(draft) if kinds else record.id,
@@ -117,7 +117,7 @@ def redact_record(
         paths=record.paths if draft.paths is None else tuple(draft.paths),
         when=record.when if draft.when is None else tuple(draft.when),
     )
-    return changed_record, kinds, suspects
+    return changed_record, kinds, fields
 
 
 def redact_offer(record: Record, *, strict: bool) -> Offer:
@@ -127,7 +127,7 @@ def redact_offer(record: Record, *, strict: bool) -> Offer:
         for name, used_bytes in too_long_fields_in(record).items():
             if len(getattr(record, name)) > MOST_REDACTED_CHARS:
                 raise field_too_long(name, used_bytes, LIMITS_BYTES[name])
-        clean_copy, secrets = clean_record(record)
+        clean_copy, secrets = redact_fields(record)
         kinds = tuple(kind for _, kind in secrets)
         if secrets and strict:
             raise _secret_refused(secrets)
@@ -164,7 +164,7 @@ def _draft_of(record: Record) -> Draft:
 # Every field, as a person asks for it after the fact, and as a text shown outside needs it.
 
 
-def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
+def redact_fields(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     """Return the record without secrets in any field, and each secret's field and kind.
 
     A trigger with a secret goes whole: with a marker it would stand nowhere.
@@ -194,12 +194,12 @@ def clean_record(record: Record) -> tuple[Record, list[tuple[str, str]]]:
                 kept_texts.append(text)
         values[name] = kept_texts[0] if isinstance(meta[name], str) else tuple(kept_texts)
     for name, field in (("meta_extra", "meta"), ("extra", "other_keys")):
-        values[name], member_kinds = _clean_members(getattr(record, name))
+        values[name], member_kinds = _redact_members(getattr(record, name))
         secrets += [(field, kind) for kind in member_kinds]
     return replace(record, **values), secrets
 
 
-def _clean_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def _redact_members(members: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Clean unknown keys, each as text and then, with its name, as JSON.
 
     A value whose JSON breaks (a number that is a password) goes whole.

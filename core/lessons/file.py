@@ -39,9 +39,9 @@ class Replacement(NamedTuple, Generic[_Result]):
     """The new bytes of the file, and a writer's result."""
 
     data: bytes
-    outcome: _Result
+    result: _Result
     aside: bytes = b""  # for a new file beside the log
-    replaced: bytes = b""  # lines for the side file
+    side_lines: bytes = b""  # lines for the side file
 
 
 class LogFile:
@@ -111,28 +111,28 @@ class LogFile:
                     if data or is_new or time.monotonic() > deadline:
                         break
                     time.sleep(_SETTLE_S / 5)
-                result = change(data)
-                if result.data == data or self._replace(real_path, result, identity, aside_name):
-                    return result.outcome
+                new_log = change(data)
+                if new_log.data == data or self._replace(real_path, new_log, identity, aside_name):
+                    return new_log.result
         raise DiskError("log_unsettled", path=str(self.path))
 
     def _replace(
-        self, target: Path, result: Replacement[_Result], identity: disk.Identity, aside_name: str
+        self, target: Path, new_log: Replacement[_Result], identity: disk.Identity, aside_name: str
     ) -> bool:
         if identity is None or not disk.is_there(self.path.with_name(IGNORE_NAME)):
             self._write_companions(*COMPANIONS, only_missing=True)
-        with disk.prepared_file(target, result.data) as temporary:
+        with disk.prepared_file(target, new_log.data) as temporary:
             if disk.identity_of(target) != identity:
                 return False
-            if result.replaced:
-                self._append_side_lines(result.replaced, target)
+            if new_log.side_lines:
+                self._append_side_lines(new_log.side_lines, target)
             aside = self.path.parent / aside_name
-            if result.aside:
-                disk.replace_file(aside, result.aside, _check_is_new, name=self.path.name)
+            if new_log.aside:
+                disk.replace_file(aside, new_log.aside, _check_is_new, name=self.path.name)
             try:
                 disk.rename(temporary, target)
             except BaseException:
-                if result.aside:
+                if new_log.aside:
                     with contextlib.suppress(OSError):
                         aside.unlink()
                 raise

@@ -251,13 +251,13 @@ class _Hiders:
             return True
         if not self._redactions:
             return False
-        from core.lessons.draft import clean_record  # hardly any log needs these
+        from core.lessons.draft import redact_fields  # hardly any log needs these
         from core.sanitizer import MARKER
 
         if MARKER not in successor.missing_context + successor.lesson:
             return False
         self._redactions -= 1
-        return _shares_text(successor, clean_record(record)[0])
+        return _shares_text(successor, redact_fields(record)[0])
 
 
 def _last_s(record: Record) -> float:

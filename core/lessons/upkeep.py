@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
 from core.lessons.changes import join_by_gap, renew_record
-from core.lessons.draft import clean_record
+from core.lessons.draft import redact_fields
 from core.lessons.log import (
     BOM,
     FILTER_HEADS,
@@ -327,7 +327,7 @@ def check_lines(log: MemoryLog) -> Iterator[CheckedLines]:
         end = at + 1
         record, content = log.entries[at], log.line_content(at)
         if record:
-            clean_copy, secrets = clean_record(record)
+            clean_copy, secrets = redact_fields(record)
             if read_raw(content)[1]:  # a key stands there twice, and only one value is read
                 kinds = redact(content.decode("utf-8"))[1]
                 secrets = secrets or [("whole_line", kind) for kind in kinds]
@@ -370,7 +370,7 @@ def _find_in_text(data: bytes, at: int, count: int) -> CheckedLines:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CleanedLines:
+class RedactedLines:
     """A line with secrets, or several that are one record now."""
 
     lines: tuple[int, ...]  # from 1, in the old file
@@ -380,12 +380,12 @@ class CleanedLines:
     too_long_fields: tuple[str, ...] = ()  # fields above their limit now
 
 
-class CleanedLog(NamedTuple):
+class RedactedLog(NamedTuple):
     data: bytes
-    changes: tuple[CleanedLines, ...] = ()  # () where there was nothing to clean
+    changes: tuple[RedactedLines, ...] = ()  # () where there was nothing to redact
 
 
-def clean_log(data: bytes, *, now: str) -> CleanedLog:
+def redact_log(data: bytes, *, now: str) -> RedactedLog:
     """Return the log without secrets: other lines keep their bytes, leftovers go.
 
     A record changes texts, id and `updated` (now, ISO 8601); no merge brings the old one back.
@@ -394,13 +394,13 @@ def clean_log(data: bytes, *, now: str) -> CleanedLog:
     cuts, base = sorted(log.leftover_lines), log.rewrite()
     leftovers = MemoryLog([log.line_content(at) for at in cuts], [log.entries[at] for at in cuts])
     changes = [
-        CleanedLines(lines=(cuts[part.first] + 1,), before=(part.record,), kinds=part.kinds)
+        RedactedLines(lines=(cuts[part.first] + 1,), before=(part.record,), kinds=part.kinds)
         for part in check_lines(leftovers)
         if part.record and part.spots
     ]
     parts = [part for part in check_lines(base) if part.spots]
     if not changes and not parts:
-        return CleanedLog(data=data)
+        return RedactedLog(data=data)
     numbers = [at + 1 for at in range(len(log.lines)) if at not in log.leftover_lines]
     lines, dropped_lines = list(base.lines), set[int]()
     before, kinds = dict(base.all_records()), dict[int, tuple[str, ...]]()
@@ -416,14 +416,14 @@ def clean_log(data: bytes, *, now: str) -> CleanedLog:
             lines[part.first] = bom + part.raw
             dropped_lines.update(range(part.first + 1, part.first + part.length))
             places = tuple(dict.fromkeys(numbers[spot.line] for spot in part.spots))
-            changes.append(CleanedLines(lines=places, before=(), kinds=part.kinds))
+            changes.append(RedactedLines(lines=places, before=(), kinds=part.kinds))
     placed_records = dict[int, list[Record]]()
     for versions, record in join_by_gap(before, after, now):
         members = sorted(versions)
         placed_records[versions[-1]] = [record]
         dropped_lines.update(members)
         changes.append(
-            CleanedLines(
+            RedactedLines(
                 lines=tuple(numbers[at] for at in members),
                 before=tuple(before[at] for at in members),
                 after=record,
@@ -433,4 +433,4 @@ def clean_log(data: bytes, *, now: str) -> CleanedLog:
         )
     next_log = MemoryLog(lines, base.entries).rewrite(dropped_lines, placed_records)
     changes.sort(key=lambda change: change.lines)
-    return CleanedLog(data=next_log.to_bytes(), changes=tuple(changes))
+    return RedactedLog(data=next_log.to_bytes(), changes=tuple(changes))

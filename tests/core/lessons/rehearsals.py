@@ -133,7 +133,7 @@ SCENARIOS = [
         lambda it: it.file.rewrite(lambda _: _LEFT, aside_name=ASIDE),
     ),
     Scenario("a repair", _STRAYS, lambda it: it.repair(aside_name=ASIDE)),
-    Scenario("a cleaning", _SECRETS, lambda it: it.clean()),
+    Scenario("a cleaning", _SECRETS, lambda it: it.redact()),
     Scenario(_TELLING, _TOLD, lambda it: it.file.write_companions()),
     Scenario("an update after another", _REPLACED, lambda it: it.upsert_log(_BETTER)),
 ]

@@ -173,7 +173,7 @@ def test_the_file_is_synced_before_the_rename_and_the_directory_after(
         set_aside(path, b"two\n")
     assert (path.parent / "aside.txt").read_bytes() == b"old\n"
     for _ in range(2):  # the second line is added to the file of the first
-        log_at(path).rewrite(lambda data: Replacement(data + b"\n", None, replaced=b"line\n"))
+        log_at(path).rewrite(lambda data: Replacement(data + b"\n", None, side_lines=b"line\n"))
     assert steps.count((path.parent / REPLACED_NAME).stat().st_ino) == 2
 
     def failing(descriptor: int) -> None:
@@ -266,7 +266,7 @@ def test_of_a_very_large_file_only_the_end_is_read(store: MemoryStore) -> None:
 
 def keep_beside(store: MemoryStore, *lines: bytes) -> bytes:
     """The side file after one change of the log that leaves these lines."""
-    change = Replacement(store.read_bytes() + b"\n", None, replaced=b"".join(lines))
+    change = Replacement(store.read_bytes() + b"\n", None, side_lines=b"".join(lines))
     LogFile(store.path, lock_timeout_s=1).rewrite(lambda _: change)
     return side_of(store).read_bytes()
 
@@ -311,9 +311,9 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
         line = replace(left_of(wanted), record=replace(forged, lesson=lesson)).to_line()
         assert [it.version_id for it in changes.replaced_records_in(line)] == [token]
     line = a_record(lesson=f"the token is {TOKEN}").to_line()
-    cleaned_once = changes.clean_side_file(line + b"torn\n")
+    cleaned_once = changes.redact_side_file(line + b"torn\n")
     assert TOKEN.encode() not in cleaned_once
-    assert changes.clean_side_file(cleaned_once) == cleaned_once
+    assert changes.redact_side_file(cleaned_once) == cleaned_once
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
     hider = replace(hider, source_ids=(record.version_id,))
     [version] = changes.find_replaced_records(log_of(record), log_of(hider), lambda: NOW)

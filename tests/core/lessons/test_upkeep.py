@@ -144,12 +144,12 @@ LATEST = "2026-03-03T09:00:00+00:00"
 WITH_KEY, PLAIN = a_record(f"the key is {TOKEN}"), a_record("plain")
 
 
-def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[upkeep.CleanedLines, ...]]:
+def cleaned(*parts: Record | bytes) -> tuple[list[bytes], tuple[upkeep.RedactedLines, ...]]:
     """The lines of a log after a cleaning, which leaves no secret, and the reported changes."""
-    cleaning = upkeep.clean_log(log_of(*parts).to_bytes(), now=LATEST)
+    cleaning = upkeep.redact_log(log_of(*parts).to_bytes(), now=LATEST)
     assert KEY not in cleaning.data
     assert OTHER.encode() not in cleaning.data
-    assert upkeep.clean_log(cleaning.data, now=LATEST).data == cleaning.data
+    assert upkeep.redact_log(cleaning.data, now=LATEST).data == cleaning.data
     return cleaning.data.splitlines(keepends=True), cleaning.changes
 
 
@@ -238,12 +238,12 @@ def test_a_cleaned_record_is_shown_although_a_principle_lists_it_as_replaced() -
 def test_the_store_cleans_in_one_write_and_loses_no_save_meanwhile(tmp_path: Path) -> None:
     store = MemoryStore(tmp_path / "memory_log.jsonl", now=lambda: LATEST)
     store.path.write_bytes(PLAIN.to_line())
-    assert store.clean().changes == ()  # and nothing is written
+    assert store.redact().changes == ()  # and nothing is written
     assert [path.name for path in tmp_path.iterdir()] == ["memory_log.jsonl"]
     store.path.write_bytes(b"".join(a_record(f"{gap} {TOKEN}").to_line() for gap in range(5)))
     with ThreadPoolExecutor() as pool:
         saves = [pool.submit(store.upsert_log, a_draft(f"gap {gap}")) for gap in range(10)]
-        cleanings = [pool.submit(store.clean) for _ in range(3)]
+        cleanings = [pool.submit(store.redact) for _ in range(3)]
         for saved in saves:
             saved.result()
         changed = [change for cleaning in cleanings for change in cleaning.result().changes]
