@@ -290,7 +290,7 @@ def _cut_from_archive(path: Path, ids: Sequence[str]) -> None:
         document = json.loads(b"" if is_irregular(path) else path.read_bytes())
         entries = [entry for entry in document["contexts"] if entry["id"] not in ids]
         if len(entries) < len(document["contexts"]):
-            text = as_json({**document, "count": len(entries), "contexts": entries}, indent=2)
+            text = dump_json({**document, "count": len(entries), "contexts": entries}, indent=2)
             replace_file(path, text.encode("utf-8", "replace"), is_private=True)
     except OSError as error:
         raise SessionsError("output_write", path=str(path), reason=reason_of(error)) from error
