@@ -73,8 +73,7 @@ def scan(options: argparse.Namespace) -> int:
         lines.append(say("scan.would_redact_rooms", places=", ".join(places)))
     elif log_scan.secrets:
         lines.append(say("scan.would_redact"))
-    code = _print_scan(options, log_scan, lines, data=data)
-    return code or (FOUND if places else 0)
+    return _print_scan(options, log_scan, lines, data=data) or (FOUND if places else 0)
 
 
 # Output.

@@ -307,7 +307,8 @@ def lessons_in_server_memory(values: Iterable[Row], now: str) -> tuple[list[Row]
             else:
                 refusals.append(Refusal(str(number), say("import.passed_no_text")))
         if not texts:
-            refusals.append(Refusal(str(number), say("import.passed_no_observations")))
+            key = "import.passed_no_observations" if value else "import_fragments.passed_not_json"
+            refusals.append(Refusal(str(number), say(key)))
     return rows, refusals
 
 
