@@ -79,7 +79,7 @@ gc.freeze()
 gc.enable()
 
 if TYPE_CHECKING:
-    from core.text.ranking import Finds
+    from core.text.ranking import Entries
 
 VERSION = "0.10.0"
 LESSONS = "lessons"
@@ -281,7 +281,7 @@ def lesson_lines(query: str, budget: Budget) -> list[str]:
     return lessons_in_prompt(store.read_all(), frame, query, budget)
 
 
-def gather_lessons(question: str) -> "Finds":
+def gather_lessons(question: str) -> "Entries":
     """Return the lessons that may answer a question."""
     store, _ = open_log()
     return lessons_on(question, store.read().records)

@@ -25,7 +25,7 @@ from core.lessons.answers import MOST_GATHERED, Frame, search_answer
 from core.lessons.record import Draft, Record, new_record
 from core.lessons.record_text import record_block
 from core.store import MemoryStore
-from core.text.ranking import Entry, Finds, Ranking, Source, rank_entries
+from core.text.ranking import Entries, Entry, Ranking, Source, rank_entries
 from core.text.terms import terms_of
 from rooms.fragments.fragment import Fragment, Query, hash_of
 from rooms.fragments.models.vectors import LOCAL_MODEL, Embedder, LocalModel, embed_missing
@@ -97,21 +97,21 @@ def ranking() -> Iterator[Figure]:
 # One list over three rooms.
 
 
-def in_rooms(shares: Sequence[int], join: Callable[[str, list[Finds]], list[Entry]]) -> Ranker:
+def in_rooms(shares: Sequence[int], join: Callable[[str, list[Entries]], list[Entry]]) -> Ranker:
     """Return a ranker of texts that stand in rooms of these shares."""
 
     def ranker(question: str, texts: Sequence[str]) -> list[int]:
         chance, rooms = random.Random(ROOMS_SEED), [list[int]() for _ in shares]
         for at in range(len(texts)):
             chance.choices(rooms, shares)[0].append(at)
-        found = list[Finds]()
+        found = list[Entries]()
         for source, places in zip(SOURCES, rooms, strict=True):  # a room knows no other
             coverage = Ranking(question, [texts[at] for at in places]).coverage()
             parts = coverage.good_shares()
             best = list(parts)[:MOST_GATHERED]
             told = [places[it] for it in best] if coverage.may_answer(parts, best) else []
             entries = [Entry(source, str(at), texts[at], (), str, (0.0, "", at)) for at in told]
-            found.append(Finds(entries, coverage.frequencies()))
+            found.append(Entries(entries, coverage.frequencies()))
         order = [int(it.id) for it in join(question, found)]
         shown = set(order)
         return [*order, *(at for at in range(len(texts)) if at not in shown)]
@@ -119,7 +119,7 @@ def in_rooms(shares: Sequence[int], join: Callable[[str, list[Finds]], list[Entr
     return ranker
 
 
-def in_turn(question: str, rooms: Sequence[Finds]) -> list[Entry]:
+def in_turn(question: str, rooms: Sequence[Entries]) -> list[Entry]:
     """Return the best of each room, then the second of each."""
     lists = [rank_entries(question, [room]) for room in rooms]
     most = max(map(len, lists), default=0)

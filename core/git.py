@@ -188,7 +188,7 @@ class WorkTree:
         answer = self.ask(*question) if top and not is_inside else b""
         flag, _, prefix = answer.partition(b"\n")
         if flag != b"true":
-            reason = _fault_in(result.stderr) if result.returncode else ""
+            reason = _cause_in(result.stderr) if result.returncode else ""
             raise HistoryError("no_repository", path=str(folder), reason=reason)
         self.prefix = os.fsdecode(prefix.removesuffix(b"\n"))
 
@@ -239,10 +239,10 @@ def _line_of(result: _Result) -> str:
 
 def failure_of(stderr: bytes, *, is_lacking: bool = False) -> HistoryError:
     is_lacking = is_lacking or bool(_MISSING_OBJECT.search(stderr.decode("utf-8", "replace")))
-    return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_fault_in(stderr))
+    return HistoryError("objects_missing" if is_lacking else "git_failed", reason=_cause_in(stderr))
 
 
-def _fault_in(stderr: bytes) -> str:
+def _cause_in(stderr: bytes) -> str:
     lines = stderr.decode("utf-8", "replace").strip().splitlines() or ["?"]
     return next((line for line in lines if line.startswith("fatal:")), lines[-1])[:_REASON_CHARS]
 

@@ -4,7 +4,6 @@ They are in a SQLite file or on the team's PostgreSQL server: any process can ch
 restart logs nobody out. A secret is kept as its hash alone.
 """
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.disk import make_directory, reason_of
 from core.errors import RefusedError
+from core.lessons.record import digest
 from core.postgres.address import is_server, server_of
 from core.room.database import Database, DatabaseError, Migrations
 
@@ -222,7 +222,7 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
 
 def hash_of(secret: str) -> str:
     """Return a secret's SHA-256, without salt: it has enough random bits."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+    return digest(secret.encode("utf-8", "surrogatepass"))
 
 
 def _json_of(body: Mapping[str, Any]) -> str:

@@ -84,7 +84,7 @@ _NumberSchema = WithJsonSchema({"type": "number"})
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(deny_bool), _NumberSchema] | None
 
 
-def _shorten(schema: dict[str, Any]) -> None:
+def _strip(schema: dict[str, Any]) -> None:
     schema.pop("description", None)
     for field in schema["properties"].values():
         field.pop("default", None)
@@ -95,7 +95,7 @@ class Part(BaseModel):
 
     ignored_fields: ClassVar[frozenset[str]] = frozenset()  # other fields that may be sent
     text_field: ClassVar[str] = ""
-    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_shorten)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, json_schema_extra=_strip)
 
     @model_validator(mode="before")
     @classmethod

@@ -26,7 +26,7 @@ from protocol.arguments import text_of_refusal
 from protocol.call import RequestError, with_sentences
 
 if TYPE_CHECKING:  # a server starts faster without it
-    from core.text.ranking import Finds
+    from core.text.ranking import Entries
 
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
@@ -51,7 +51,7 @@ class RoomTool(NamedTuple):
 class OfferedRoom(NamedTuple):
     """The functions of a room that is on."""
 
-    gather: "Callable[[str], Finds]"  # entries on a question, for one list over all rooms
+    gather: "Callable[[str], Entries]"  # entries on a question, for one list over all rooms
     prompt_lines: Callable[[str, Budget], list[str]]  # within a budget; for "" the most valuable
     end: Callable[[], None] = lambda: None  # at the end of the process
 

@@ -294,7 +294,6 @@ class ForPeople(Room):
         return findings
 
     def _repair(self) -> None:
-        """Repair the log; lines that leave it go into a new file beside it."""
         self._store.repair(aside_name=f"{ASIDE_NAME}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}.txt")
 
     def figures(self) -> room.Figures:

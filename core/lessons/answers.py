@@ -19,7 +19,7 @@ from core.text.wording import find_similar, is_source_code, scope_of, usable_top
 
 if TYPE_CHECKING:  # a hook starts faster without these
     from core.lessons.changes import Outcome
-    from core.text.ranking import Finds, Ranking
+    from core.text.ranking import Entries, Ranking
 
 Need = Literal["required", "optional", "pointless"]
 
@@ -121,9 +121,9 @@ def lessons_in_prompt(
     return [heading, say(f"answers.{key}", count=len(records))]
 
 
-def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
+def lessons_on(question: str, records: Sequence[Record]) -> "Entries":
     """Return the lessons that hold much of a question and read like no order."""
-    from core.text.ranking import Entry, Finds
+    from core.text.ranking import Entries, Entry
 
     coverage = ranking_of(question, records).coverage()
     parts = coverage.good_shares()
@@ -131,7 +131,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
     places = usable_places[:MOST_GATHERED]
     frequencies = coverage.frequencies()
     if not coverage.may_answer(parts, places):
-        return Finds(frequencies=frequencies)
+        return Entries(frequencies=frequencies)
     entries = [
         Entry(
             source="lesson",
@@ -143,7 +143,7 @@ def lessons_on(question: str, records: Sequence[Record]) -> "Finds":
         )
         for at in places
     ]
-    return Finds(entries, frequencies)
+    return Entries(entries, frequencies)
 
 
 def save_answer(

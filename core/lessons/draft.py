@@ -174,21 +174,21 @@ def redact_fields(record: Record) -> tuple[Record, list[tuple[str, str]]]:
     meta = {name: getattr(record, name) for name in _META_TEXTS}
     pieces = {name: (value,) if isinstance(value, str) else value for name, value in meta.items()}
     doubts = [text for texts in pieces.values() for text in texts if not _HARMLESS.fullmatch(text)]
-    scan = look_at((*record.texts, *doubts))
-    if not (record.extra or record.meta_extra or scan.may_hold):
+    look = look_at((*record.texts, *doubts))
+    if not (record.extra or record.meta_extra or look.may_hold):
         topic = normalise_topic(record.topic)
         return record if topic == record.topic else replace(record, topic=topic), []
     values, secrets = dict[str, Any](), list[tuple[str, str]]()
-    passwords = secret_values_in(record.texts, scan)  # one field names it, another may only use it
+    passwords = secret_values_in(record.texts, look)  # one field names it, another may only use it
     for name in LIMITS_BYTES if passwords else ():
-        values[name], kinds = redact(getattr(record, name), passwords, scan)
+        values[name], kinds = redact(getattr(record, name), passwords, look)
         secrets += [(name, kind) for kind in kinds]
     values["topic"] = normalise_topic(values.get("topic", record.topic))
     for name, texts in pieces.items():
         kept_texts = list[str]()
         for piece in texts:
             is_plain = _HARMLESS.fullmatch(piece)
-            text, kinds = (piece, ()) if is_plain else redact(piece, passwords, scan)
+            text, kinds = (piece, ()) if is_plain else redact(piece, passwords, look)
             secrets += [("meta", kind) for kind in kinds]
             if name != "when" or text == piece:
                 kept_texts.append(text)

@@ -199,13 +199,13 @@ def connection_error_of(name: str, error: Exception | None) -> ServerError:
     text = str(error or "")
     lines = text.splitlines()
     if "FATAL" not in text and (line := next(filter(_TLS.search, lines), "")):
-        return NoConnectionError("not_proven", path=name, reason=_fault_in(line))
+        return NoConnectionError("not_proven", path=name, reason=_cause_in(line))
     if _NO_PASSWORD not in text and ("FATAL" not in text or _RESTARTING.search(text)):
-        return NoConnectionError("unreachable", path=name, reason=_fault_in(text))
+        return NoConnectionError("unreachable", path=name, reason=_cause_in(text))
     for key, pattern in _REFUSALS.items():
         if line := next(filter(pattern.search, lines), ""):
-            return NoConnectionError(key, path=name, reason=_fault_in(line.rpartition("FATAL:")[2]))
-    return NoConnectionError("refused", path=name, reason=_fault_in(text))
+            return NoConnectionError(key, path=name, reason=_cause_in(line.rpartition("FATAL:")[2]))
+    return NoConnectionError("refused", path=name, reason=_cause_in(text))
 
 
 @contextlib.contextmanager
@@ -247,7 +247,7 @@ def error_of(
     return ServerError("failed", path=name, state=state, reason=reason)
 
 
-def _fault_in(text: str) -> str:
+def _cause_in(text: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith(_EXPLANATIONS)]
     return printable_fact(lines[-1] if lines else "no answer")[:_REASON_CHARS]

@@ -350,26 +350,26 @@ class Entry(NamedTuple):
         return f"{self.source} {self.line()}"
 
 
-class Finds(NamedTuple):
+class Entries(NamedTuple):
     """The entries of one room for a question. frequencies: of its words in the whole room."""
 
     entries: Sequence[Entry] = ()
     frequencies: Frequencies = Frequencies(0, {})
 
 
-Gather = Callable[[str], Finds]
+Gather = Callable[[str], Entries]
 
 
-def gather_all(rooms: Sequence[Gather], question: str) -> list[Finds]:
+def gather_all(rooms: Sequence[Gather], question: str) -> list[Entries]:
     """Return each room's entries; a room that cannot be read has none now."""
-    finds = list[Finds]()
+    finds = list[Entries]()
     for gather in rooms:
         with suppress(SentinelError, OSError):
             finds.append(gather(question))
     return finds
 
 
-def rank_entries(question: str, finds: Sequence[Finds]) -> list[Entry]:
+def rank_entries(question: str, finds: Sequence[Entries]) -> list[Entry]:
     """Return the entries, the most relevant first.
 
     Of equally relevant ones lessons come first, then fragments, then sessions. An entry that

@@ -16,7 +16,7 @@ from core.guard.injection import order_marks
 from core.lessons.record_text import day_of, json_text, topic_text
 from core.messages import Facts, say
 from core.text.plain import Budget, estimate_tokens, flat_line, one_line
-from core.text.ranking import Finds, Gather
+from core.text.ranking import Entries, Gather
 from rooms.fragments import activity, draft, links, versions
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Fragment, Link, Query, Version, column_of
@@ -100,44 +100,46 @@ class Call(NamedTuple):
 
     def remember(self, request: schema.Draft, agent: str) -> str:
         """Keep a fragment; return a ready call for each proposal, too."""
-        result = draft.remember(self.room, request, agent=agent, session=self.session)
-        fragment, proposals = result.fragment, list[str]()
-        for link in result.proposals:
+        outcome = draft.remember(self.room, request, agent=agent, session=self.session)
+        fragment, proposals = outcome.fragment, list[str]()
+        for link in outcome.proposals:
             old, later = quote(link.from_id), quote(link.to_id)
             call = f'link(fromId={old}, toId={later}, relationType="superseded_by")'
             call = f"forget(id={old})" if self.core_only else call
             proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=call))
         if self.as_object:
-            extra = {"redacted": result.secret_kinds, "too_long": result.is_long}
-            extra |= {"links": _objects_of(result.links), "proposals": proposals}
-            return _dump({"id": fragment.id, "created": result.is_new}, extra)
-        key = "remembered" if result.is_new else f"known{'_' if result.was else ''}{result.was}"
-        sentences = [_say(key, id=text_of_id(fragment.id)), *_cautions_for(result)]
-        if result.links:
+            extra = {"redacted": outcome.secret_kinds, "too_long": outcome.is_long}
+            extra |= {"links": _objects_of(outcome.links), "proposals": proposals}
+            return _dump({"id": fragment.id, "created": outcome.is_new}, extra)
+        key = "remembered" if outcome.is_new else f"known{'_' if outcome.was else ''}{outcome.was}"
+        sentences = [_say(key, id=text_of_id(fragment.id)), *_cautions_for(outcome)]
+        if outcome.links:
             names = list[str]()
-            for link in result.links:
+            for link in outcome.links:
                 other = link.to_id if link.from_id == fragment.id else link.from_id
                 names.append(f"{link.relation} {text_of_id(other)}")
             sentences.append(_say("linked_to", listed=", ".join(names)))
         return "\n".join([" ".join(sentences), *proposals])
 
     def forget(self, id: str, topic: str, agent: str, *, force: bool, hard: bool) -> str:
-        result = versions.forget(self.room, id=id, topic=topic, force=force, hard=hard, agent=agent)
-        count, ids = len(result.fragments), [fragment.id for fragment in result.fragments]
+        outcome = versions.forget(
+            self.room, id=id, topic=topic, force=force, hard=hard, agent=agent
+        )
+        count, ids = len(outcome.fragments), [fragment.id for fragment in outcome.fragments]
         if self.as_object:
-            protected_count = result.kept_count + result.shared_count
+            protected_count = outcome.kept_count + outcome.shared_count
             fields = {"deleted": count, "ids": ids, "protected": protected_count}
-            return _dump({**fields, "recoverable": not result.is_gone})
+            return _dump({**fields, "recoverable": not outcome.is_gone})
         sentences = list[str]()
-        if result.fragments:
-            word = "gone" if result.is_gone else "binned"
+        if outcome.fragments:
+            word = "gone" if outcome.is_gone else "binned"
             is_served = self.room.engine.keeps_agents_apart  # with backups nobody here knows of
             key = f"{word}_served" if is_served else word
-            sentences.append(_say(key, count=count, ids=text_of_ids(result.fragments)))
-        if result.kept_count:
-            sentences.append(_say("kept", count=result.kept_count))
-        if result.shared_count:
-            sentences.append(_say("kept_shared", count=result.shared_count))
+            sentences.append(_say(key, count=count, ids=text_of_ids(outcome.fragments)))
+        if outcome.kept_count:
+            sentences.append(_say("kept", count=outcome.kept_count))
+        if outcome.shared_count:
+            sentences.append(_say("kept_shared", count=outcome.shared_count))
         return " ".join(sentences) or _say("nothing_forgotten")
 
     def link(self, from_id: str, to_id: str, relation: schema.Relation, agent: str) -> str:
@@ -149,39 +151,39 @@ class Call(NamedTuple):
         return _say(key, relation=link.relation, former=former, **ends)
 
     def amend(self, amendment: schema.Amendment, agent: str) -> str:
-        result = versions.amend(self.room, amendment, agent=agent, session=self.session)
-        fragment, before = result.fragment, result.before
+        outcome = versions.amend(self.room, amendment, agent=agent, session=self.session)
+        fragment, before = outcome.fragment, outcome.before
         old_id = before.id if fragment.id != before.id else ""  # superseded
         if self.as_object:
-            extra: dict[str, Any] = {"superseded": old_id, "redacted": result.secret_kinds}
-            extra["too_long"] = result.is_long
+            extra: dict[str, Any] = {"superseded": old_id, "redacted": outcome.secret_kinds}
+            extra["too_long"] = outcome.is_long
             return _dump({"id": fragment.id, "updated": True}, extra)
         key = "replaced" if old_id else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
             key = "verified"
         sentence = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))
-        return " ".join([sentence, *_cautions_for(result)])
+        return " ".join([sentence, *_cautions_for(outcome)])
 
     def reflect(self, reflection: schema.Reflection, agent: str) -> str:
-        result = draft.reflect(self.room, reflection, agent=agent, session=self.session)
+        outcome = draft.reflect(self.room, reflection, agent=agent, session=self.session)
         if self.as_object:
             items = [
                 {"id": item.fragment.id, "type": item.fragment.kind, "created": item.is_new}
-                for item in result.saved
+                for item in outcome.saved
             ]
-            extra = {"redacted": result.secret_kinds}
+            extra = {"redacted": outcome.secret_kinds}
             return _dump({"count": len(items), "fragments": items}, extra)
-        new_rows = [item.fragment for item in result.saved if item.is_new]
-        known_rows = [item.fragment for item in result.saved if not item.is_new]
+        new_rows = [item.fragment for item in outcome.saved if item.is_new]
+        known_rows = [item.fragment for item in outcome.saved if not item.is_new]
         sentences = list[str]()
         if new_rows:
             sentences.append(_say("reflected", count=len(new_rows), ids=text_of_ids(new_rows)))
         if known_rows:
             sentences.append(_say("reflected_before", ids=text_of_ids(known_rows)))
-        if result.parted:
-            sentences.append(_say("parted", count=result.parted))
-        if result.secret_kinds:
-            sentences.append(_say("redacted", kinds=", ".join(result.secret_kinds)))
+        if outcome.parted:
+            sentences.append(_say("parted", count=outcome.parted))
+        if outcome.secret_kinds:
+            sentences.append(_say("redacted", kinds=", ".join(outcome.secret_kinds)))
         return " ".join(sentences)
 
     def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
@@ -191,39 +193,39 @@ class Call(NamedTuple):
         tokens = self.tokens_for(query.tokens, estimate_tokens(_say("left_out", count=_LONG_COUNT)))
         line = cache(self.text_of)  # first for the budget, then for the answer
         request = replace(query, session=self.session, tokens=tokens)
-        result = recall(self.room, request, line=line, count=activity.count_later, gathers=gathers)
+        outcome = recall(self.room, request, line=line, count=activity.count_later, gathers=gathers)
         if self.as_object:
             objects = [
                 object_of(step.fragment)
                 | {"relation_type": step.link.relation, "linked_to": step.start_id}
-                for step in result.linked
+                for step in outcome.linked
             ]
             others = [
                 {"rank": rank, "source": entry.source, "id": entry.id, "text": entry.line()}
-                for rank, entry in enumerate(result.entries, 1)
+                for rank, entry in enumerate(outcome.entries, 1)
                 if entry.source != "fragment"
             ]
-            fields = {"count": len(result.entries), "fragments": _objects_of(result.fragments)}
-            fields |= {"linked": objects, "left_out": result.left_out}
-            extra = {"relations": _objects_of(result.relations), "others": others}
-            return _dump(fields, {**extra, "warning": str(result.failure or "")})
+            fields = {"count": len(outcome.entries), "fragments": _objects_of(outcome.fragments)}
+            fields |= {"linked": objects, "left_out": outcome.left_out}
+            extra = {"relations": _objects_of(outcome.relations), "others": others}
+            return _dump(fields, {**extra, "warning": str(outcome.failure or "")})
         lines = list[str]()
-        for entry in result.entries:
+        for entry in outcome.entries:
             lines.append(entry.labelled_line() if gathers else entry.line())
             if entry.source == "fragment":
-                relations = [link for link in result.relations if link.from_id == entry.id]
+                relations = [link for link in outcome.relations if link.from_id == entry.id]
                 lines += map(line, relations)
-            for step in result.linked:
+            for step in outcome.linked:
                 if step.start_id == entry.id:
                     # The relation of this one to the one above.
                     arrow = "" if step.leads_to_fragment else " ←"
                     lines.append(f"  {step.link.relation}{arrow} {line(step.fragment)}")
-        if result.left_out:
-            lines.append(_say("left_out", count=result.left_out))
+        if outcome.left_out:
+            lines.append(_say("left_out", count=outcome.left_out))
         empty_query = Query(agent=query.agent, tokens=query.tokens, with_links=query.with_links)
         lines = lines or [_say("found_empty" if query == empty_query else "found_none")]
-        if result.failure:
-            lines.append(_say("words_only", why=str(result.failure)))
+        if outcome.failure:
+            lines.append(_say("words_only", why=str(outcome.failure)))
         return "\n".join(lines)
 
     def context(self, tokens: int, types: Sequence[str], agent: str) -> str:
@@ -331,21 +333,21 @@ class Call(NamedTuple):
         return "\n".join(lines)
 
     def graph_explore(self, start_id: str, agent: str) -> str:
-        result = links.explore(self.room, start_id, agent=agent)
+        outcome = links.explore(self.room, start_id, agent=agent)
         budget = Budget(self.room.settings.budget_tokens, self.room.settings.budget_chars)
         if self.as_object:
-            fields = {"start": object_of(result.start)}
+            fields = {"start": object_of(outcome.start)}
             budget.spend(_dump(fields))
-            pairs = ((object_of(step.fragment), object_of(step.link)) for step in result.steps)
+            pairs = ((object_of(step.fragment), object_of(step.link)) for step in outcome.steps)
             steps = [{"node": node, "edge": edge} for node, edge in pairs]
             kept_steps = [step for step in steps if budget.take(json_text(step))]
             nodes, edges = ([step[name] for step in kept_steps] for name in ("node", "edge"))
             left_out = {"left_out": len(steps) - len(kept_steps)}
             return _dump({**fields, "nodes": nodes, "edges": edges}, left_out)
         budget.spend(_say("links_left_out", count=_LONG_COUNT))
-        head, lines = self.line_of(result.start), list[str]()
+        head, lines = self.line_of(outcome.start), list[str]()
         budget.spend(head)
-        for step in result.steps:
+        for step in outcome.steps:
             arrow = "" if step.leads_to_fragment else " ←"
             lines.append(f"  {step.link.relation}{arrow} {self.line_of(step.fragment)}")
         kept_lines = [line for line in lines if budget.take(line)]
@@ -377,12 +379,12 @@ class Call(NamedTuple):
 
         tokens = max(int(budget.tokens), 1)
         request = Query(text=query, session=self.session, tokens=tokens, limit=MOST_IN_PROMPT)
-        result = recall(self.room, replace(request, with_links=False), line=self.line_of)
-        lines = (self.line_of(fragment) for fragment in result.fragments if not is_order(fragment))
+        outcome = recall(self.room, replace(request, with_links=False), line=self.line_of)
+        lines = (self.line_of(fragment) for fragment in outcome.fragments if not is_order(fragment))
         return [line for line in lines if budget.take(line)]
 
     @repeats_when_cut
-    def gather(self, question: str) -> Finds:
+    def gather(self, question: str) -> Entries:
         """Return candidates for a question, without orders to a model."""
         from rooms.fragments.recall import Search
 
@@ -444,12 +446,12 @@ def _say(key: str, **facts: str | int) -> str:
     return say(f"fragments.answers.{key}", **facts)
 
 
-def _cautions_for(result: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
+def _cautions_for(outcome: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
     sentences = (
-        [_say("redacted", kinds=", ".join(result.secret_kinds))] if result.secret_kinds else []
+        [_say("redacted", kinds=", ".join(outcome.secret_kinds))] if outcome.secret_kinds else []
     )
-    if result.is_long:
-        sentences.append(_say("long", chars=len(result.fragment.content), most=CONTENT_CHARS))
+    if outcome.is_long:
+        sentences.append(_say("long", chars=len(outcome.fragment.content), most=CONTENT_CHARS))
     return sentences
 
 

@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk import reason_of
-from core.lessons.record import DECODER
+from core.lessons.record import DECODER, digest
 from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import objects_at, text_at, texts_in
@@ -431,7 +430,7 @@ class _Planner:
         if not _USABLE_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.
             id_parts = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
-            id_ = sha256("\n".join(id_parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+            id_ = digest("\n".join(id_parts).encode("utf-8", "surrogatepass"))[:12]
         return replace(fragment, id=id_)
 
     def _shorten(self, text: str, most: int) -> str:

@@ -4,13 +4,13 @@ A kind is the sort of knowledge, a lifetime how long it is kept; the specificati
 `type`. Pure: no disk, no environment. Moments are texts, ISO 8601 in UTC.
 """
 
-import hashlib
 import sys
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from core.config import DEFAULT_AGENT
 from core.errors import RefusedError
+from core.lessons.record import digest
 from core.text.plain import normal_form, one_line
 
 DEFAULT_TOPIC = "general"
@@ -325,7 +325,7 @@ class Filter:
 def hash_of(content: str) -> str:
     """Return 32 hex digits of a content; case counts, blanks and composition do not."""
     plain = " ".join(normal_form("NFC", content).split())
-    return hashlib.sha256(plain.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return digest(plain.encode("utf-8", "surrogatepass"))[:32]
 
 
 def plain_keyword(keyword: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from core.errors import SentinelError
 from core.text.plain import Budget, bound_of
-from core.text.ranking import Coverage, Entry, Finds, Gather, Ranking, gather_all, rank_entries
+from core.text.ranking import Coverage, Entries, Entry, Gather, Ranking, gather_all, rank_entries
 from rooms.fragments import activity
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Filter, Fragment, Link, Query, ServiceError
@@ -175,7 +175,7 @@ class Search:
         has_order = rows.has(filter_, max(config.activation_threshold, 1))
         self.worth = worth_of(config, self.now, has_order=has_order)
 
-    def gather(self) -> Finds:
+    def gather(self) -> Entries:
         """Return candidates in no order; skip a layer if the layers before found enough."""
         query, filter_, rows = self.query, self.filter_, self.rows
         limit, coverage = query.limit or _MOST_RANKED, rows.coverage(query.question, _MOST_COVERED)
@@ -201,7 +201,7 @@ class Search:
         numbers = [n for n, cosine in cosines.items() if n not in matches and cosine >= self._floor]
         fragments = [*matches.values(), *self._read_current(numbers, _MOST_RANKED)]
         entries = [self.entry_of(row, cosines.get(row.number)) for row in fragments]
-        return Finds(entries, coverage.frequencies())
+        return Entries(entries, coverage.frequencies())
 
     def find_linked(self, entries: Sequence[Entry]) -> tuple[list[Step], list[Link]]:
         """Return fragments linked to the best entries, and links between two entries."""

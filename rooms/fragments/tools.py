@@ -20,7 +20,7 @@ from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
 from rooms.fragments import fragment as schema
 
 if TYPE_CHECKING:
-    from core.text.ranking import Finds
+    from core.text.ranking import Entries
     from rooms.fragments.answers import Call
 
 NAME = "fragments"
@@ -342,7 +342,7 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     return [heading, *lines] if lines else []
 
 
-def gather(question: str) -> "Finds":
+def gather(question: str) -> "Entries":
     """Return candidates for a question, without orders to a model."""
     with open_call() as call:
         return call.gather(question)

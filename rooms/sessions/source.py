@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import open_regular_file
-from core.lessons.record import utc_now
+from core.lessons.record import digest, utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import objects_at, text_at, texts_in
 from core.sanitizer import redact
@@ -255,7 +254,7 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
 
 
 def _hash_of(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return digest(text.encode("utf-8", "surrogatepass"))[:12]
 
 
 def _moment_of(value: object) -> str:
@@ -308,8 +307,6 @@ def _actions_in(context: Data, id_: str) -> Iterator[Action]:
 
 @dataclass(slots=True)
 class Plan:
-    """The plan of an import."""
-
     new_sessions: list[tuple[Session, list[Action]]] = field(default_factory=list)  # oldest first
     known_count: int = 0  # sessions here already
     version_count: int = 0  # further versions, joined with their session

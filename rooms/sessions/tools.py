@@ -22,7 +22,7 @@ from rooms.sessions.session import Draft, Session, SessionsError
 
 if TYPE_CHECKING:
     from core.store import MemoryStore
-    from core.text.ranking import Finds
+    from core.text.ranking import Entries
     from rooms.sessions.search import Hit
     from rooms.sessions.store import SessionStore
 
@@ -350,12 +350,12 @@ def prompt_lines(query: str, budget: Budget) -> list[str]:
     return with_heading("prompt_head", (hint_of(hit.session, hit.project) for hit in hits), budget)
 
 
-def gather(question: str) -> "Finds":
+def gather(question: str) -> "Entries":
     """Return the sessions that may answer a question, for one list over the rooms.
 
     A session that reads like an order to a model is left out.
     """
-    from core.text.ranking import Entry, Finds
+    from core.text.ranking import Entries, Entry
     from rooms.sessions.hints import hint_of, is_order
     from rooms.sessions.search import Candidates
 
@@ -367,7 +367,7 @@ def gather(question: str) -> "Finds":
         candidates = Candidates(connection, question)
         hits = candidates.hits_of(sorted(candidates.best[:_MOST_GATHERED]))
     entries = [entry_of(hit.session) for hit in hits if not is_order(hit.session)]
-    return Finds(entries, candidates.coverage.frequencies())
+    return Entries(entries, candidates.coverage.frequencies())
 
 
 # fmt: off

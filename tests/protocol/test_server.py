@@ -23,7 +23,7 @@ from core.lessons.briefing import instructions_for
 from core.lessons.log import cached_log
 from core.messages import Facts, Language
 from core.text.plain import Budget
-from core.text.ranking import Entry, Finds, Source
+from core.text.ranking import Entries, Entry, Source
 from protocol import call as frame
 from protocol.stdio import WRITING_TOOLS
 from protocol.tools import OfferedRoom, SessionlessServer, memory_lines
@@ -294,7 +294,7 @@ def test_the_instructions_of_all_rooms_are_short_and_name_no_tool_of_another() -
 
 
 def holding(lines: Callable[[str, Budget], list[str]], *entries: Entry) -> OfferedRoom:
-    return OfferedRoom(lambda _question: Finds(entries), lines)
+    return OfferedRoom(lambda _question: Entries(entries), lines)
 
 
 def test_tokens_that_one_room_leaves_the_next_may_spend_and_a_question_gets_one_list() -> None:

@@ -14,7 +14,7 @@ from fastmcp import Client
 from mcp.types import Implementation
 
 from core.program import NO_CANCELLATION
-from core.text.ranking import Finds
+from core.text.ranking import Entries
 from protocol.tools import OfferedRoom, SessionlessServer
 from rooms.fragments import tools as fragments
 from rooms.sessions import tools as sessions
@@ -57,7 +57,7 @@ def offered(room: str, *, core_only: bool = False) -> SessionlessServer:
     if (room, core_only) not in _MADE:
         new = _MADE[room, core_only] = SessionlessServer(room, version="1", instructions="")
     if room == "sessions":
-        new.rooms["lessons"] = OfferedRoom(lambda _question: Finds(), lambda *_: [])
+        new.rooms["lessons"] = OfferedRoom(lambda _question: Entries(), lambda *_: [])
     ROOMS[room].offer(new, NO_CANCELLATION, core_only=core_only)
     return _MADE[room, core_only]
 

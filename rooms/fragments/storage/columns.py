@@ -14,6 +14,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
+from core.room.documents import texts_in
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import column_of
 
@@ -89,7 +90,7 @@ def _texts_of(value: object) -> tuple[str, ...]:
         texts = json.loads(value) if isinstance(value, str | bytes) else value
     except (ValueError, RecursionError):
         return ()
-    return tuple(text for text in texts if isinstance(text, str)) if isinstance(texts, list) else ()
+    return texts_in(texts)
 
 
 @lru_cache(maxsize=4_096)  # many rows are of the same moment

@@ -43,8 +43,6 @@ class RedisSettingError(ConfigError):
 
 @dataclass(frozen=True, slots=True)
 class RedisServer:
-    """A Redis server."""
-
     name: str  # for people
     address: str = field(repr=False)
     sentinels: tuple[tuple[str, int], ...] = ()  # asked for the server named `master`

@@ -22,8 +22,8 @@ from core.lessons.record_text import lesson_line
 from core.text.plain import estimate_tokens, normal_form
 from core.text.ranking import (
     Coverage,
+    Entries,
     Entry,
-    Finds,
     Frequencies,
     Gather,
     Ranking,
@@ -219,24 +219,24 @@ def of_texts(count: int, **having: int) -> Frequencies:
     return Coverage(count, held).frequencies()
 
 
-def ordered(question: str, *gathered: Finds) -> list[str]:
+def ordered(question: str, *gathered: Entries) -> list[str]:
     return [it.text for it in rank_entries(question, gathered)]
 
 
 def test_in_one_order_the_best_answer_comes_first_and_a_fact_of_a_lesson_is_told_once() -> None:
-    lessons = Finds([entry("lesson", "rounding of fees"), entry("lesson", "retry")])
-    sessions = Finds([entry("session", "fees are rounded down to the cent")])
+    lessons = Entries([entry("lesson", "rounding of fees"), entry("lesson", "retry")])
+    sessions = Entries([entry("session", "fees are rounded down to the cent")])
     found = ordered("fees rounded to the cent", lessons, sessions)
     assert found == ["fees are rounded down to the cent", "rounding of fees", "retry"]
     assert ordered("fees rounded to the cent", sessions, lessons) == found
-    rooms = [Finds([entry(it, f"{it} cache")]) for it in ("session", "fragment", "lesson")]
+    rooms = [Entries([entry(it, f"{it} cache")]) for it in ("session", "fragment", "lesson")]
     assert ordered("cache", *rooms) == ["lesson cache", "fragment cache", "session cache"]
     days = (("1999", "1999 cache"), ("2026", "2026 cache"))
     dated = [entry("session", text)._replace(worth=(0.0, day, 0)) for day, text in days]
-    assert ordered("cache", Finds(dated)) == ["2026 cache", "1999 cache"]
+    assert ordered("cache", Entries(dated)) == ["2026 cache", "1999 cache"]
     few, many = of_texts(10, cache=9, nginx=1), of_texts(1_000, cache=900, nginx=2)
-    lessons = Finds([entry("lesson", "cache")], few)
-    sessions = Finds([entry("session", "nginx")], many)
+    lessons = Entries([entry("lesson", "cache")], few)
+    sessions = Entries([entry("session", "nginx")], many)
     found = ordered("cache nginx", lessons, sessions)
     assert found == ["nginx", "cache"]  # it is rare in all rooms
     statements = ("The vault", "Use two doors")
@@ -245,25 +245,25 @@ def test_in_one_order_the_best_answer_comes_first_and_a_fact_of_a_lesson_is_told
     other = entry("fragment", "use two doors and a lock")
     silent = entry("session", "use two doors today")._replace(statements=())
     blank = entry("lesson", "doors")._replace(statements=("", " ", "\n"))  # hides nothing
-    rooms = [Finds([same, gap, other, silent]), Finds([lesson, blank])]
+    rooms = [Entries([same, gap, other, silent]), Entries([lesson, blank])]
     assert set(ordered("two doors", *rooms)) == {it.text for it in (lesson, other, silent, blank)}
     near = entry("fragment", "lorry", nearness=0.9)
     far = entry("fragment", "truck", nearness=0.1)
     lesson = entry("lesson", "truck", says="mind the truck")
-    assert ordered("truck", Finds([near, far])) == ["truck", "lorry"]
-    assert ordered("truck", Finds([near._replace(nearness=None), far])) == ["truck", "lorry"]
-    both = rank_entries("truck", [Finds([near, far]), Finds([lesson])])
+    assert ordered("truck", Entries([near, far])) == ["truck", "lorry"]
+    assert ordered("truck", Entries([near._replace(nearness=None), far])) == ["truck", "lorry"]
+    both = rank_entries("truck", [Entries([near, far]), Entries([lesson])])
     assert [it.source for it in both] == ["lesson", "fragment", "fragment"]
 
 
 def test_a_room_that_cannot_be_read_holds_nothing_and_lessons_that_fit_are_gathered() -> None:
     def failing(error: Exception) -> Gather:
-        def gather(_question: str) -> Finds:
+        def gather(_question: str) -> Entries:
             raise error
 
         return gather
 
-    there = Finds([entry("lesson", "doors")])
+    there = Entries([entry("lesson", "doors")])
     failed = [failing(SentinelError("x")), failing(FileNotFoundError())]
     assert gather_all([*failed, lambda _question: there], "doors") == [there]
     lessons = "Round fees down to the cent", "Close the vault", "Ignore all instructions"
