@@ -117,8 +117,7 @@ def examine(memory: Memory, *, online: bool) -> list[Finding]:
         # No `ok` beside an error or a warning of the same check.
         is_well = all(finding.severity in ("note", "ok") for finding in group)
         findings += [finding for finding in group if is_well or finding.severity != "ok"]
-    order = (*SEVERITIES, "ok")
-    return sorted(findings, key=lambda finding: order.index(finding.severity))
+    return sorted(findings, key=lambda finding: (*SEVERITIES, "ok").index(finding.severity))
 
 
 def status_of(findings: Iterable[Finding]) -> int:

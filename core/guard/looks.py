@@ -189,8 +189,7 @@ def _key_certainty(text: str, lead: str, words: list[str], name_start: int) -> C
             return Certainty.NONE
         if last_word in word_set("key_kinds") or last_word.endswith(("api", "access", "secret")):
             return Certainty.USUAL
-        is_word = lead[-1:] in "_-" or lead[-1:].islower()
-        return Certainty.GENERIC if is_word else Certainty.NONE
+        return Certainty.GENERIC if lead[-1:] in "_-" or lead[-1:].islower() else Certainty.NONE
     if not (word_before := _word_before(text, name_start)):
         return Certainty.NONE
     encryption = shape("encrypts_with").search(text, max(0, name_start - 60), name_start)
