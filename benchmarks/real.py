@@ -259,7 +259,7 @@ def work_before(clone: Path, action: Mapping[str, Any], *, way: str) -> Work:
     rng = random.Random(f"{name} {path}")
     others = [it for it in files if it != path]
     changed = [it for it in others if rng.random() < 0.5] or others[:1]
-    return Work(changed=changed if way == "changes" else [], commits=commits)
+    return Work(changed_files=changed if way == "changes" else [], commits=commits)
 
 
 def session_starts(directory: Path) -> Iterator[Figure]:

@@ -193,22 +193,23 @@ def _redact(memory: Memory, options: argparse.Namespace) -> int:
     _complain(log_scan)
     with progress():
         outcomes = {room: outcome for room in by_room if (outcome := room.redact())}
-    is_clean = not changes and not any(outcome.changed for outcome in outcomes.values())
+    is_clean = not changes and not any(outcome.redacted_places for outcome in outcomes.values())
     lines = [say("scan.nothing_to_redact")] if is_clean else []
     lines += _changes_lines("redacted", memory, changes) if changes else []
     lines += [say("scan.left"), *map(_line_of, log_scan.secrets)] if log_scan.secrets else []
     for room, outcome in outcomes.items():
         secrets = by_room[room]
-        lines += _room_lines("redacted_room", secrets, outcome.changed)
-        lines += [say("scan.left"), *_holder_lines(secrets, outcome.rest)] if outcome.rest else []
+        lines += _room_lines("redacted_room", secrets, outcome.redacted_places)
+        left_lines = [*_holder_lines(secrets, outcome.left_places)]
+        lines += [say("scan.left"), *left_lines] if left_lines else []
         lines += map(plain, outcome.notes)
     if not is_clean:
         is_kept = bool(changes) and _is_in_last_commit(memory.store.path)
         lines.append(say("scan.next_rotate_committed" if is_kept else "scan.next_rotate"))
     lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
     print_lines(lines)
-    failures = [outcome for outcome in outcomes.values() if outcome.rest or not outcome.is_whole]
-    return FAILED if log_scan.has_failed else FOUND if log_scan.secrets or failures else 0
+    is_partial = any(outcome.left_places or not outcome.is_whole for outcome in outcomes.values())
+    return FAILED if log_scan.has_failed else FOUND if log_scan.secrets or is_partial else 0
 
 
 def _is_in_last_commit(log_path: Path) -> bool:

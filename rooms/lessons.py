@@ -249,10 +249,10 @@ class ForPeople(Room):
         def save(progress: room.Progress) -> list[str]:
             from core.lessons.answers import need_of
 
-            added, _ = self._store.add_all(offers)
-            lines = [say("import.saved", count=len(added.records)), *commit_lines(self._store)]
-            count, threshold = added.log.count, self._memory.settings.threshold
-            if need_of(added.log.records, count, threshold) == "required":
+            outcome, _ = self._store.add_all(offers)
+            lines = [say("import.saved", count=len(outcome.records)), *commit_lines(self._store)]
+            count, threshold = outcome.log.count, self._memory.settings.threshold
+            if need_of(outcome.log.records, count, threshold) == "required":
                 lines.append(say("import.compact", count=count, threshold=threshold))
             return lines
 

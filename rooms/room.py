@@ -130,10 +130,10 @@ class Secrets(NamedTuple):
 
 
 class RedactOutcome(NamedTuple):
-    """The outcome of `redact`. rest: secrets that are still there."""
+    """The outcome of `redact`. left_places: whose secrets are still there."""
 
-    changed: "list[SecretPlace]"
-    rest: "list[SecretPlace]"
+    redacted_places: "list[SecretPlace]"
+    left_places: "list[SecretPlace]"
     notes: list[str]  # where bytes of them may still be
     is_whole: bool  # no file of this machine has them any more
 

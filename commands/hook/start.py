@@ -150,7 +150,7 @@ def work_in(folder: Path) -> Work:
     return Work(
         branch=branch.removeprefix(_BRANCHES),
         # Of a tree that was copied, git knows no time of any file.
-        changed=tuple(changed_paths) if len(changed_paths) <= MOST_FILES else (),
+        changed_files=tuple(changed_paths) if len(changed_paths) <= MOST_FILES else (),
         commits=tuple(commits),
     )
 

@@ -61,8 +61,8 @@ class Outcome:
     def hidden_records(self) -> list[Record]:
         """The records that a reader saw before and does not see now."""
         ids = {record.id for record in self.before.records}
-        seen = {record.version_id for record in self.log.records if record.id in ids}
-        return [record for record in self.before.records if record.version_id not in seen]
+        visible_ids = {record.version_id for record in self.log.records if record.id in ids}
+        return [record for record in self.before.records if record.version_id not in visible_ids]
 
 
 def upsert(log: MemoryLog, draft: Draft, source_ids: Sequence[str] = (), *, now: str) -> Outcome:

@@ -201,13 +201,13 @@ class MemoryLog:
         self.records = [*self._seen_records.values()]  # the visible ones, in file order
         # Versions of one gap in different words that do not follow each other.
         self.rivals = [[self._seen_records[at] for at in lines] for lines in sorted(rival_lines)]
-        seen = {(record.id, record.gap) for record in self.records} if hider_at else set()
+        visible_gaps = {(record.id, record.gap) for record in self.records} if hider_at else set()
         pairs = {
             (records[at].id, records[at].gap): (records[at], hider_at[at])
             for at in sorted(hider_at)
         }
         # Records whose gap no reader sees, each with its hider.
-        self.hidden_pairs = [pair for gap, pair in pairs.items() if gap not in seen]
+        self.hidden_pairs = [pair for gap, pair in pairs.items() if gap not in visible_gaps]
 
 
 # A server reads the same file at every call, which opens a store of its own.

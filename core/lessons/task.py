@@ -43,11 +43,11 @@ class Work:
     """The work in git that goes on in a project; paths are project-relative, with `/`."""
 
     branch: str = ""
-    changed: Sequence[str] = ()
+    changed_files: Sequence[str] = ()
     commits: Sequence[tuple[str, Sequence[str]]] = ()  # the last: subject and changed files
 
     def __bool__(self) -> bool:
-        return bool(self.branch or self.changed or self.commits)
+        return bool(self.branch or self.changed_files or self.commits)
 
 
 def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
@@ -64,7 +64,7 @@ def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
     for texts, weight in (
         ([subject for subject, _ in work.commits], _WORK_WORD),
         ([" ".join(paths[:MOST_OF_A_COMMIT]) for _, paths in work.commits], _COMMITTED_FILE),
-        (work.changed[:MOST_FILES], _WORK_WORD),
+        (work.changed_files[:MOST_FILES], _WORK_WORD),
         ([work.branch], _WORK_WORD),
     ):
         for word, times in Counter(chain.from_iterable(map(_words_in, texts))).items():
@@ -79,7 +79,7 @@ def choose_by_work(records: Sequence[Record], work: Work) -> list[Record]:
         for words in record_words
     ]
     committed = [path for _, paths in work.commits for path in paths[:MOST_OF_A_COMMIT]]
-    for paths, weight in ((work.changed, _ANCHORED_CHANGE), (committed, _ANCHORED_COMMIT)):
+    for paths, weight in ((work.changed_files, _ANCHORED_CHANGE), (committed, _ANCHORED_COMMIT)):
         places = _find_anchored(records, paths[:MOST_FILES])
         for at in places:
             scores[at] += weight * rarity_of(len(places))

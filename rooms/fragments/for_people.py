@@ -226,11 +226,11 @@ class ForPeople(people.Room):
         from rooms.fragments.upkeep.health import redact_secrets
 
         engine = self.room.engine
-        changed_texts, left_texts, files = redact_secrets(engine)
+        redacted_places, left_places, files = redact_secrets(engine)
         notes = [_say("still_in", path=str(path)) for path in files]
-        if changed_texts and engine.keeps_agents_apart:
+        if redacted_places and engine.keeps_agents_apart:
             notes = [_say("still_on_server")]
-        return people.RedactOutcome(changed_texts, left_texts, notes, not files)
+        return people.RedactOutcome(redacted_places, left_places, notes, not files)
 
     def findings(self) -> "list[Finding]":
         from rooms.fragments.upkeep.health import examine

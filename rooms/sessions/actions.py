@@ -53,7 +53,7 @@ class Deed(NamedTuple):
 
     kind: str  # command or edit
     content: str  # the command line, or the change to the file
-    failed: bool | None = None  # None if unknown
+    has_failed: bool | None = None  # None if unknown
     output: str = ""  # printed by the command
     file_path: str = ""  # relative to the project
 
@@ -87,7 +87,7 @@ def record_actions(
     config, actions = read_config(root), list[Action]()
     for deed in deeds if config.logs_actions else ():
         if deed.kind == "edit":
-            is_wanted = config.logs_errors if deed.failed else config.logs_edits
+            is_wanted = config.logs_errors if deed.has_failed else config.logs_edits
         else:
             is_wanted = is_recorded(deed.content, config.include, config.exclude)
         if is_wanted and (action := _action_of(deed, config, strict)):
@@ -173,13 +173,13 @@ def _action_of(deed: Deed, config: Config, strict: bool) -> Action | None:
     if strict and any(kinds for _, kinds in texts):
         return None
     content, output, path = (text for text, _ in texts)
-    result = {None: "", False: "success", True: "failed"}[deed.failed]
-    if deed.failed and (end := output.strip()):
+    result = {None: "", False: "success", True: "failed"}[deed.has_failed]
+    if deed.has_failed and (end := output.strip()):
         most_chars = RESULT_CHARS - len("failed: …")
         result = f"failed: {end if len(end) <= most_chars else f'…{end[-most_chars:]}'}"
     return Action(
         id=f"act_{os.urandom(6).hex()}",
-        kind="error" if deed.failed and config.logs_errors else deed.kind,
+        kind="error" if deed.has_failed and config.logs_errors else deed.kind,
         content=content if len(content) <= CONTENT_CHARS else f"{content[: CONTENT_CHARS - 1]}…",
         result=result,
         file_path=path[:PATH_CHARS],

@@ -56,12 +56,12 @@ def save_answer(outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_o
     """Describe a save, and list related sessions that fit. notes: further lines."""
     name = name_of(outcome.session)
     sentences = [_say("saved_new" if outcome.is_new else "saved_again", name=name)]
-    if outcome.replaced:
-        sentences.append(_say("replaced", fields=", ".join(outcome.replaced), name=name))
+    if outcome.replaced_fields:
+        sentences.append(_say("replaced", fields=", ".join(outcome.replaced_fields), name=name))
     if outcome.secret_kinds:
         sentences.append(_say("redacted", kinds=", ".join(outcome.secret_kinds)))
-    if outcome.resolved:
-        sentences.append(_say("resolved", names=", ".join(map(name_of, outcome.resolved))))
+    if outcome.resolved_sessions:
+        sentences.append(_say("resolved", names=", ".join(map(name_of, outcome.resolved_sessions))))
     if not outcome.is_current_written:
         sentences.append(_say("not_projected"))
     message = " ".join(sentences)

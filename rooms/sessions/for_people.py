@@ -118,9 +118,9 @@ class ForPeople(room.Room):
     def redact(self) -> room.RedactOutcome:
         from rooms.sessions.upkeep import redact_secrets
 
-        changed, rest, unpurged = redact_secrets(self.store)
-        notes = [_say("still_in", path=str(path)) for path in unpurged]
-        return room.RedactOutcome(changed, rest, notes, not unpurged)
+        redacted_places, left_places, files = redact_secrets(self.store)
+        notes = [_say("still_in", path=str(path)) for path in files]
+        return room.RedactOutcome(redacted_places, left_places, notes, not files)
 
     def export_rows(
         self, filter_: room.Filter, *, only_public: bool, notes: list[str]

@@ -57,8 +57,8 @@ class SaveOutcome(NamedTuple):
     session: Session
     is_new: bool
     secret_kinds: tuple[str, ...] = ()  # kinds of secrets
-    resolved: Sequence[Session] = ()  # earlier sessions of its chain with a blocker resolved now
-    replaced: Sequence[str] = ()  # fields whose former texts are in `Session.former`
+    resolved_sessions: Sequence[Session] = ()  # before it, with a blocker that is resolved now
+    replaced_fields: Sequence[str] = ()  # fields whose former texts are in `Session.former`
     is_current_written: bool = True  # False if `current.json` could not be written
 
 

@@ -147,8 +147,8 @@ def test_real_changes_are_counted_by_anchors_and_in_a_session(clone: Path) -> No
 def test_before_a_change_git_shows_the_commits_before_it(clone: Path) -> None:
     action = {"commit": head(clone), "path": "a.py"}
     work = real.work_before(clone, action, way="clean")
-    assert (work.changed, list(work.commits)) == ([], [("Change it (#7)", ["a.py"])])
-    changed = real.work_before(clone, action, way="changes").changed
+    assert (work.changed_files, list(work.commits)) == ([], [("Change it (#7)", ["a.py"])])
+    changed = real.work_before(clone, action, way="changes").changed_files
     assert changed and {*changed} <= {*FILES, "AGENTS.md"} - {"a.py"}
 
 

@@ -285,11 +285,11 @@ class Rows(ABC):
                 self.run(f"DELETE FROM state WHERE {condition}", key.values())
 
     def count_up(self, figures: Mapping[str, int]) -> None:
-        added = "CAST(CAST(state.value AS bigint) + CAST(excluded.value AS bigint) AS text)"
+        sum_sql = "CAST(CAST(state.value AS bigint) + CAST(excluded.value AS bigint) AS text)"
         for name, figure in figures.items():
             if figure:
                 key = self.state_key(self.agent, name)
-                self._put("state", key | {"value": str(figure)}, key, ("value",), added)
+                self._put("state", key | {"value": str(figure)}, key, ("value",), sum_sql)
 
     # For the engines.
 

@@ -102,8 +102,8 @@ def _count_fragments(rows: Rows) -> Facts:
 def _file_findings(path: Path, settings: Settings) -> Iterator[Finding]:
     def put_back_copy() -> Facts:
         with closing(engine):
-            done = engine.database.put_back_copy()
-        return {"aside": str(done.aside), "copy": date_of(done.copy)}
+            repair = engine.database.put_back_copy()
+        return {"aside": str(repair.aside), "copy": date_of(repair.copy)}
 
     def make_index() -> None:
         with closing(engine), engine.writing() as rows:

@@ -182,7 +182,7 @@ def test_a_fact_that_git_cannot_tell_or_does_not_know_is_left_out(
     *steps, expected = WORK[state]
     for step in steps:
         bring(project, *(head if it == "HEAD" else it for it in step))
-    expected["changed"] = tuple(expected.get("changed", ()))
+    expected["changed_files"] = tuple(expected.get("changed_files", ()))
     expected["commits"] = LAST if expected.pop("commits", False) else ()
     assert work_in(project) == Work(**expected)
 
@@ -201,14 +201,14 @@ def test_five_commits_are_shown_no_merge_and_no_changes_of_a_copied_tree(project
     commit(project, "many")
     for path in (project / "many").iterdir():
         os.utime(path, (1, 1))
-    assert work_in(project).changed == ()
+    assert work_in(project).changed_files == ()
 
 
 def test_a_project_below_the_top_and_a_work_tree_show_theirs(project: Path, tmp_path: Path) -> None:
     git(project, "worktree", "add", "--quiet", "-b", "beside", str(tmp_path / "tree"))
     write(project, "src/환불.py", "1 + 1\n")
     work = work_in(project / "src")
-    assert (work.changed, work.commits[0][1]) == (("환불.py",), ("환불.py",))
+    assert (work.changed_files, work.commits[0][1]) == (("환불.py",), ("환불.py",))
     assert work_in(tmp_path / "tree") == Work(branch="beside", commits=LAST)
 
 

@@ -264,11 +264,11 @@ def asked(prompt: str) -> list[Record]:
 def test_a_record_is_near_to_work_whose_words_or_files_it_has_the_changed_ones_most() -> None:
     found = [choose_by_work([*ALL, *FAR_OFF], Work(**work))[0].topic for work, _ in TASKS["work"]]
     none_of(row for row, it in zip(TASKS["work"], found, strict=True) if it != row[1])
-    assert choose_by_work([*ALL, *FAR_OFF], Work(changed=["src/webhook.py"])) == [WEBHOOK]
+    assert choose_by_work([*ALL, *FAR_OFF], Work(changed_files=["src/webhook.py"])) == [WEBHOOK]
     assert choose_by_work(ALL, Work()) == []
     assert choose_by_work([], Work(branch="refund")) == []
     one, other = (replace(WITH_PATHS, id=name, paths=(f"{name}/**",)) for name in ("one", "other"))
-    work = Work(changed=["one/a.py"], commits=[("Tidy up", ["other/b.py"])])
+    work = Work(changed_files=["one/a.py"], commits=[("Tidy up", ["other/b.py"])])
     assert choose_by_work([*FAR_OFF, one, other], work) == [one, other]
     huge = replace(REFUND, lesson="refund " * 10_000)
     assert choose_by_work([huge, STYLE], Work(branch="refund")) == []
@@ -291,7 +291,7 @@ def test_a_prompt_gets_the_record_that_two_of_its_words_or_a_file_tell_of() -> N
 @pytest.mark.long  # it costs much
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_has_an_answer(text: str, paths: list[str]) -> None:
-    work = Work(branch=text, changed=paths, commits=[(text, paths)])
+    work = Work(branch=text, changed_files=paths, commits=[(text, paths)])
     assert set(map(id, choose_by_work(ALL, work))) <= set(map(id, ALL))
     assert set(map(id, choose_for_prompt(text, ALL, len(ALL), {}))) <= set(map(id, ALL))
 
