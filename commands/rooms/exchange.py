@@ -163,8 +163,7 @@ def _put_block(memory: Memory, options: argparse.Namespace) -> int:
     if not text and file.text and not path.is_symlink():
         text = None  # but a link of the user's stays
     status, file_name = 0 if body or options.remove else 1, str(file.path)
-    # git may have changed the line ends at checkout
-    if text in (file.text, file.text.replace("\r\n", "\n")):
+    if text == file.text:
         print(plain(say("export.unchanged", path=file_name)))
         return status
     before, after = map(_lines_of, (file.text, text or ""))
