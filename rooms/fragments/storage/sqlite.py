@@ -206,7 +206,7 @@ class SqliteRows(Rows):
         return True
 
     def count_keywords(self, keywords: Sequence[str], filter_: Filter, most: int) -> Tallies:
-        has_keyword, words = self.any_of("keyword", dict.fromkeys(map(plain_keyword, keywords)))
+        has_keyword, words = self.any_of("keyword", map(plain_keyword, keywords))
         is_allowed, values = "is_live", list[Any]()
         if filter_ != Filter():  # else the keywords alone tell
             condition, values = self.condition_of(filter_)
