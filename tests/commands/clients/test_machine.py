@@ -86,6 +86,7 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
         "root/.cursor/mcp.json": {"url": url, "headers": {"Authorization": "Bearer ${env:MINE}"}},
         "root/.mcp.json": {"url": url, "headers": {"Authorization": "Bearer smk_secret"}},
         "root/.gemini/settings.json": {"httpUrl": url},
+        "home/.cursor/mcp.json": {"url": url, "command": "npx"},
     }
     for file, entry in files.items():
         bench.put({file: {"mcpServers": {TEAM_ENTRY: entry, "x": {"url": "y"}}}})

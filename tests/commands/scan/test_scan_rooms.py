@@ -1,5 +1,6 @@
 """Tests that `cli.py scan` finds secrets in every room, and takes them out of every byte."""
 
+import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,9 +79,15 @@ def test_a_secret_is_said_with_its_place_and_taken_out_of_every_byte(held: Held)
     assert planned.lines[:2] == [asked_for, f"  {held.line}"]
     assert held.scan("--redact").code == 1  # nobody is asked
     assert TOKEN.encode() in every_byte(held.path.parent)
-    done = held.scan("--redact", "--yes")
-    last = "1. Rotate every real secret at its provider."
-    assert done.lines == [f"Redacted among the {held.place}: 1", f"  {held.line}", last]
+    reader = sqlite3.connect(held.path, isolation_level=None)
+    reader.execute("BEGIN").execute("SELECT * FROM sqlite_master").fetchall()
+    done = held.scan("--redact", "--yes", SENTINEL_MEMORY_LOCK_TIMEOUT_S="1")
+    reader.close()
+    redacted, line, left, last = done.lines
+    assert (redacted, line) == (f"Redacted among the {held.place}: 1", f"  {held.line}")
+    assert "the bytes of what was removed are still in this file" in left and done.code == 1
+    assert last == "1. Rotate every real secret at its provider."
+    held.scan("--redact", "--yes")
     assert TOKEN.encode() not in every_byte(held.path.parent)
     assert held.scan().code == 0
     assert held.scan("--redact", "--yes").lines == ["No secrets found; nothing was written."]
