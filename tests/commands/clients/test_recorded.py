@@ -18,13 +18,13 @@ import pytest
 
 from commands.clients.files import Plan, Tree
 from commands.clients.machine import installation_in
+from commands.clients.table import CLIENTS
 from tests.commands.clients.conftest import Bench
 from tests.support.cli_process import CLI
 from tests.support.costly import enough
 from tests.support.tables import DATA
 
 RULES = r"(?s)(?<=rules: begin -->\n).*?(?=\n<!-- sentinel)"
-CLIENTS = "cursor", "claude-code", "claude-desktop", "vscode", "codex", "gemini", "copilot"
 LEVELS: Mapping[str, Mapping[str, str]] = {
     "project": {},
     "user": {"level": "user"},
@@ -86,7 +86,7 @@ def cases() -> Iterator[Case]:
     for client in CLIENTS:
         for level in LEVELS:
             for rooms in ROOMS:
-                yield from (Case(client, level, rooms, state) for state in STATES)
+                yield from (Case(client.key, level, rooms, state) for state in STATES)
 
 
 def theirs(name: str, content: str, *, with_comments: bool) -> str:
