@@ -56,7 +56,7 @@ def language_of(text: str) -> Language:
 
 def _join_sections(name: str, rooms: Sequence[str]) -> str:
     sections, names = _read_sections(name), {room.partition(":")[0] for room in rooms}
-    return "\n".join(sections[key] for key in ("lessons", "sessions", "fragments") if key in names)
+    return "\n".join(text for key, text in sections.items() if key in names)
 
 
 @cache
