@@ -1,4 +1,4 @@
-"""Reads `clients.json`: a row for each client; `docs/hooks.md` says how to add one.
+"""Reads `clients.json`: a row for each client; `docs/CONTRIBUTING.md` says how to add one.
 
 Every hook imports this file, so it imports nothing else of ours.
 """
