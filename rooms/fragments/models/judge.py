@@ -117,7 +117,7 @@ class Judge:
 
 
 def judge_of(environment: Mapping[str, str]) -> Judge | None:
-    """Return None if the settings name no judge; load nothing. Raises a fault of `faults_in`."""
+    """Return None if the settings name no judge; load nothing. Raises a fault of `judges_in`."""
     judges = list[NamedJudge]()
     for item in judges_in(environment):
         if isinstance(item, ServiceError):
