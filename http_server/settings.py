@@ -53,7 +53,7 @@ def read_options(
     if options.no_auth and (url or not is_loopback(host)):
         raise ServingError("open_to_others", cli=CLI)
     if not url and not is_loopback(host):
-        raise ServingError("needs_url", host=host, server=SERVER_COMMAND)
+        raise ServingError("needs_url", host=host)
     origins = environment.get("ALLOWED_ORIGINS", "").split(",")
     origins = [origin.strip().rstrip("/") for origin in origins]
     if not all(_is_origin(origin) for origin in origins if origin):
