@@ -104,10 +104,7 @@ class Parser(argparse.ArgumentParser):
         return word.startswith("-") and word.strip("-") != "" and not names & options.keys()
 
     def error(self, message: str) -> NoReturn:
-        """Say the mistake and the way to the help, and end with 2. Raises SystemExit.
-
-        Only what is near to an unknown name is added to the words of argparse.
-        """
+        """Say the mistake and the way to the help, and end with 2. Raises SystemExit."""
         message = message.removeprefix("argument ")
         _, is_lacking, names = message.partition("the following arguments are required: ")
         if is_lacking:
@@ -115,10 +112,11 @@ class Parser(argparse.ArgumentParser):
         name, _, tail = message.partition(": invalid choice: ")
         value, is_choice, choices = tail.rpartition(" (choose from ")
         if is_choice:
-            value = value.removeprefix("'").removesuffix("'")
-            unknown = say("parser.command", value=value)
-            refusal = unknown if name == "COMMAND" else f"{message}."
-            message = with_nearest_name(refusal, value, re.findall(r"[^\s,')]+", choices))
+            bare, names = value.removeprefix("'").removesuffix("'"), choices.removesuffix(")")
+            refusal = say("parser.choice", name=name, value=value, names=names)
+            if name == "COMMAND":
+                refusal = say("parser.command", value=bare)
+            message = with_nearest_name(refusal, bare, re.findall(r"[^\s,']+", names))
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
