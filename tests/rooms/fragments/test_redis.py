@@ -93,6 +93,9 @@ def test_a_room_has_a_layer_where_a_server_keeps_the_fragments_alone() -> None:
         room = open_room(read_settings({}), on | {"SENTINEL_MEMORY_FRAGMENTS": place})
         for engine in (room.engine, room.for_agent("alice").engine):
             assert bool(getattr(engine, "cache", None)) == is_cached
+    dsns = (f"postgresql://u@127.0.0.1:1/{name}" for name in "xy")  # a Redis may serve both
+    rooms = [open_room(read_settings({}), on | {"SENTINEL_MEMORY_FRAGMENTS": dsn}) for dsn in dsns]
+    assert len({getattr(room.engine, "cache").key_prefix for room in rooms}) == 2  # noqa: B009
 
 
 # Failures of it.
