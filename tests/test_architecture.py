@@ -52,7 +52,7 @@ def read(path: Path) -> File:
     tree, may_start = ast.parse(text), STARTING.search(text)  # to unparse every call takes long
     imports, calls, names = list[str](), list[ast.Call](), set[str]()
     for node in ast.walk(tree):
-        names.add(name_of(node))
+        names.add(name_of(node).strip("_"))
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports += imported(node, path)
         elif isinstance(node, ast.Call) and may_start:
@@ -144,10 +144,7 @@ def test_git_an_editor_a_judge_and_this_program_are_all_that_is_started_each_in_
 
 def test_no_name_is_a_bare_pronoun_participle_or_adverb() -> None:
     bare = {
-        f"{module}:{name}"
-        for module, path in sources().items()
-        for name in read(path).names
-        if name.strip("_") in BARE
+        f"{module}:{name}" for module, path in sources().items() for name in read(path).names & BARE
     }
     assert sorted(bare ^ ALLOWED) == []  # nor is one allowed that is gone
 
