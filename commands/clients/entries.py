@@ -238,7 +238,7 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
         header = next((header for header in headers if isinstance(header, str) and header), "")
         header = header.removeprefix("Bearer ").strip()
         variable = value_at(entry, client.key_in[:-1]) if client.key_in[-1] == "$key" else ""
-        match = re.match(r"\$(?:\{(?:env:)?)?(\w+)", header, re.ASCII)
+        match = re.fullmatch(r"\$(?:\{(?:env:)?)?(\w+)\}?", header, re.ASCII)
         yield TeamEntry(
             client=client,
             path=path,

@@ -84,7 +84,7 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
     url = "https://memory.example.com/mcp"
     files = {
         "root/.cursor/mcp.json": {"url": url, "headers": {"Authorization": "Bearer ${env:MINE}"}},
-        "root/.mcp.json": {"url": url, "headers": {"Authorization": "Bearer smk_secret"}},
+        "root/.mcp.json": {"url": url, "headers": {"Authorization": "Bearer $mk-secret"}},
         "root/.gemini/settings.json": {"httpUrl": url},
         "home/.cursor/mcp.json": {"url": url, "command": "npx"},
     }
