@@ -102,10 +102,8 @@ def _remove_rules(plan: Plan, row: Client, places: Rules) -> None:
     for file in [_read_file(plan, name) for name in names]:
         if file.block is None and not file.is_broken:
             continue
-        others = [row for row in CLIENTS if row.key in job.old_clients - {*job.clients}]
-        readers = [
-            row.name for row in others if row.rules and _may_read(plan, row, row.rules, file)
-        ]
+        rows = [row for row in CLIENTS if row.key in job.old_clients - {*job.clients}]
+        readers = [row.name for row in rows if row.rules and _may_read(plan, row, row.rules, file)]
         if readers and not (file.block == file.import_line and file.name in places.homes):
             plan.note("kept", file=file.name, clients=", ".join(readers))
             continue

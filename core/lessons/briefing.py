@@ -103,9 +103,11 @@ def session_briefing(
         lines.append(say("answers.topics", topics=listing.text))
     budget = Budget(settings.hook_tokens, BRIEFING_CHARS)
     budget.spend("\n".join([*lines, say("answers.brief_marked", count=count)]))
-    trial_budget, lang = replace(budget), language()
-    blocks = (record_text.block_of(record, lang) for record in records if is_usable(record))
-    all_fit = trial_budget.take(say("answers.brief_all", count=len(records))) and all(
+    trial_budget, lang, usable_records = replace(budget), language(), [*filter(is_usable, records)]
+    trial_budget.spend(say("answers.brief_all", count=len(records)))
+    blocks = (record_text.block_of(record, lang) for record in usable_records)
+    # To lay a block out may compile rules of orders: not where the bare texts are too long.
+    all_fit = record_text.may_fit(usable_records, trial_budget) and all(
         trial_budget.take(block.text, block.tokens) for block in blocks
     )
     nearest_records = () if all_fit else find_nearest()

@@ -230,11 +230,9 @@ def add(log: MemoryLog, offers: Iterable[Offer]) -> tuple[Outcome, list[Offer]]:
                 versions.append(record)
             offer = offer._replace(status=status)
         all_offers.append(offer)
-    next_log = log.rewrite(placed={len(log.lines): additions}) if additions else log
+    after = log.rewrite(placed={len(log.lines): additions}) if additions else log
     no_versions: tuple[tuple[Record, ...], ...] = ((),) * len(additions)
-    outcome = Outcome(
-        before=log, log=next_log, records=tuple(additions), earlier_versions=no_versions
-    )
+    outcome = Outcome(before=log, log=after, records=(*additions,), earlier_versions=no_versions)
     return outcome, all_offers
 
 
