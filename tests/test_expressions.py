@@ -73,7 +73,6 @@ OF_TABLES = (
 MADE: dict[str, list[str]] = {
     **{call: [] for call in OF_TABLES},
     "core.lessons.record_text char_class": [_UNSEEN, _LIKE_SIGNS, _LIKE_QUOTES],
-    "commands.clients.plan form": [r"(Bearer )?\$(\w+|\{[\w:]+\})\Z"],
     "commands.rooms.read pattern": [r"(?<![^\W_])deploy[^\W\d_]*|deploy"],
     r"commands.clients.rules f'(?<!\\S)@(?:\\./)?{re.escape(import_path)}(?!\\S)'": [
         r"(?<!\S)@(?:\./)?AGENTS\.md(?!\S)"

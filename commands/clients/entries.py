@@ -33,6 +33,8 @@ Expand = Callable[[str], str]
 _BRACED = re.compile(r"\$\{(?P<name>[^{}]*+)\}")
 _WITH_DEFAULT = re.compile(r"\$\{(?P<name>(?:(?!:-)[^{}])++)(?::-(?P<default>[^{}]*+))?\}")
 _BARE = re.compile(r"\$(?:(?P<bare>\w+)|\{(?P<name>[^{}]++)\})", re.ASCII)
+# In a header, in place of a key: a variable, or an input that the client asks for.
+REFERENCE = re.compile(r"(?a)\$(?:(?P<bare>\w+)|\{(?:(?:env:)?(?P<name>\w+)|input:[\w-]+)\})")
 
 
 def expander_of(client: Client, machine: Machine, *, knows_project: bool = True) -> Expand:
@@ -238,12 +240,13 @@ def team_entries(machine: Machine) -> Iterator[TeamEntry]:
         header = next((header for header in headers if isinstance(header, str) and header), "")
         header = header.removeprefix("Bearer ").strip()
         variable = value_at(entry, client.key_in[:-1]) if client.key_in[-1] == "$key" else ""
-        match = re.fullmatch(r"\$(?:\{(?:env:)?)?(\w+)\}?", header, re.ASCII)
+        match = REFERENCE.fullmatch(header)
+        reference = match["bare"] or match["name"] if match else ""
         yield TeamEntry(
             client=client,
             path=path,
             url=entry[address] if isinstance(entry.get(address), str) else "",
-            variable=(variable if isinstance(variable, str) else "") or (match[1] if match else ""),
+            variable=(variable if isinstance(variable, str) else "") or reference or "",
             has_key=bool(header) and match is None,
         )
 

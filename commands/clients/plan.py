@@ -10,7 +10,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -18,8 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from commands.clients import merge, table
-from commands.clients.entries import OwnEntry, expander_of, is_unencrypted, own_entry_in, value_of
+from commands.clients import entries, merge, table
 from commands.clients.files import Job, Plan, Tree
 from commands.clients.merge import CannotEditError, Table, call_in, hooks_in
 from commands.clients.rules import plan_rules
@@ -142,13 +140,13 @@ def _plan_entry(plan: Plan, row: Client) -> None:
     if row.packaged and job.level == "project":
         paths += job.machine.paths(row.packaged)
 
-    def choose_values(data: Table, entry: OwnEntry) -> Table | None:
+    def choose_values(data: Table, entry: entries.OwnEntry) -> Table | None:
         if not entry.values and not job.remove and table.value_at(data, (row.under, table.ENTRY)):
             raise CannotEditError("foreign_entry", entry=table.ENTRY)
         other_project = ""  # the project that the user's entry serves
         if entry.values and not row.entry[job.level].startswith("root:"):
             environment = {name: entry.variable(name) for name in config.VARIABLES}
-            argument = value_of("--project", entry.arguments)
+            argument = entries.value_of("--project", entry.arguments)
             with suppress(ValueError):  # a name that no system takes
                 project = config.find_project(argument, environment, job.machine.home)
                 is_this = os.path.realpath(project.root) == os.path.realpath(job.root)
@@ -164,7 +162,7 @@ def _plan_entry(plan: Plan, row: Client) -> None:
         return _build_values(row, job, entry)
 
     for path in paths:
-        entry_in = partial(own_entry_in, row=row, machine=job.machine)
+        entry_in = partial(entries.own_entry_in, row=row, machine=job.machine)
         _plan_values(plan, row, path, "entry", entry_in, choose_values)
     sign = "${" if "{" in row.variables else row.variables[:1]
     for word in job.installation.server if sign and not job.remove else ():
@@ -178,8 +176,8 @@ def _plan_values(
     row: Client,
     path: Path,
     kind: str,
-    entry_in: Callable[[Any], OwnEntry],
-    choose_values: Callable[[Table, OwnEntry], Table | None],
+    entry_in: Callable[[Any], entries.OwnEntry],
+    choose_values: Callable[[Table, entries.OwnEntry], Table | None],
 ) -> None:
     """Plan an entry. entry_in: reads it. choose_values: its new values, None to remove it."""
 
@@ -194,12 +192,12 @@ def _plan_values(
         entry = entry_in(data)
         known_keys = {*row.stdio, *row.http, *row.key_in[:1], *row.allows, row.passes, "env"}
         values = {**entry.values, **{key: "…" for key in entry.values if key not in known_keys}}
-        bare = r"\w+|" if row.variables == "$NAME" else ""
-        reference = rf"(Bearer )?\$({bare}\{{[\w:]+\}})\Z"  # to a variable, and no text beside it
-        for key, name, form in ("env", LANG_VARIABLE, ""), ("headers", "Authorization", reference):
+        for key, name in ("env", LANG_VARIABLE), ("headers", "Authorization"):
             for field, value in values[key].items() if isinstance(values.get(key), dict) else ():
-                is_harmless = field == name and re.match(form, str(value), re.ASCII)
-                values[key] = {**values[key], field: value if is_harmless else "…"}
+                match = entries.REFERENCE.fullmatch(str(value).removeprefix("Bearer "))
+                is_reference = match and (row.variables == "$NAME" or not match["bare"])
+                is_shown = field == name and (key == "env" or is_reference)
+                values[key] = {**values[key], field: value if is_shown else "…"}
         text = json.dumps({entry.name: values}, ensure_ascii=False, indent=2)
         return [text] if entry.values else []
 
@@ -215,7 +213,7 @@ def _plan_values(
         plan.edit_json(path, kind, row, lambda data: edit(data, data, merge.with_value), pieces_in)
 
 
-def _build_values(row: Client, job: Job, entry: OwnEntry) -> Table:
+def _build_values(row: Client, job: Job, entry: entries.OwnEntry) -> Table:
     command, *args = job.installation.server
     project = row.project
     if project == "$root":
@@ -223,7 +221,7 @@ def _build_values(row: Client, job: Job, entry: OwnEntry) -> Table:
         project = "" if row.starts_in_project and is_free else job.project
     args += ["--project", project] if project else []
     if job.rooms is None:
-        room_names = value_of("--rooms", entry.arguments) or ""
+        room_names = entries.value_of("--rooms", entry.arguments) or ""
     else:
         is_explicit = job.rooms != config.DEFAULT_ROOMS or entry.variable(config.ROOMS_VARIABLE)
         room_names = ",".join(job.rooms) if is_explicit else ""
@@ -248,7 +246,7 @@ def _build_values(row: Client, job: Job, entry: OwnEntry) -> Table:
             del values[row.passes]
     cwd = entry.values.get("cwd")
     if not project and row.honours_cwd and isinstance(cwd, str):
-        directory = os.path.join(job.root, expander_of(row, job.machine)(cwd))
+        directory = os.path.join(job.root, entries.expander_of(row, job.machine)(cwd))
         if os.path.normpath(directory) != str(job.root):  # it would name another project
             del values["cwd"]
     return values
@@ -265,12 +263,12 @@ def _plan_team(plan: Plan, row: Client) -> None:
             plan.note(f"no_remote_{row.key}", client=row.name, url=job.url)
         return
 
-    def entry_in(data: Any) -> OwnEntry:
+    def entry_in(data: Any) -> entries.OwnEntry:
         values = table.value_at(data, (row.under, table.TEAM_ENTRY))
         is_ours = isinstance(values, dict) and "command" not in values
-        return OwnEntry(table.TEAM_ENTRY, values if is_ours else {})
+        return entries.OwnEntry(table.TEAM_ENTRY, values if is_ours else {})
 
-    def choose_values(data: Table, entry: OwnEntry) -> Table | None:
+    def choose_values(data: Table, entry: entries.OwnEntry) -> Table | None:
         if job.remove:
             return None
         if not entry.values and table.value_at(data, (row.under, table.TEAM_ENTRY)):
@@ -288,7 +286,7 @@ def _plan_team(plan: Plan, row: Client) -> None:
     _plan_tools(plan, row, table.TEAM_ENTRY, rooms)
     if job.remove:
         return
-    if is_unencrypted(job.url):
+    if entries.is_unencrypted(job.url):
         plan.note("plain_http", url=job.url)
     entry = plan.entry_of(row)
     shared_rooms = {*entry.rooms} & {*rooms} if entry.values else set()

@@ -161,9 +161,8 @@ def deletion_answer(outcome: Outcome, frame: Frame, put_off: Sequence[str] = ())
     facts: Facts = {"left": outcome.log.count, "project": one_line(frame.project)}
     lines = [say("answers.deleted" if count else "answers.deleted_none", count=count, **facts)]
     for record in outcome.removed_records:
-        lines.append(
-            _fit_beginning(record, frame.budget.split_off(DELETION_SHARE), record_text.headed_block)
-        )
+        share = frame.budget.split_off(DELETION_SHARE)
+        lines.append(_fit_beginning(record, share, record_text.headed_block))
     if count and frame.is_uncommitted():
         lines.append(say("answers.uncommitted"))
     if put_off:

@@ -85,7 +85,7 @@ def test_an_entry_for_a_server_of_others_is_read_without_its_key(bench: Bench) -
     files = {
         "root/.cursor/mcp.json": {"url": url, "headers": {"Authorization": "Bearer ${env:MINE}"}},
         "root/.mcp.json": {"url": url, "headers": {"Authorization": "Bearer $mk-secret"}},
-        "root/.gemini/settings.json": {"httpUrl": url},
+        "root/.gemini/settings.json": {"httpUrl": url, "headers": {"Authorization": "${input:k}"}},
         "home/.cursor/mcp.json": {"url": url, "command": "npx"},
     }
     for file, entry in files.items():
