@@ -75,6 +75,7 @@ def edits_of(command: str, cwd: str, root: str) -> Edits:
     >>> edits_of("echo 1 > a.txt", "/shop", "/shop")
     Edits(paths=('/shop/a.txt',), text='')
     """
+    command, cwd = (re.sub("[\0\ud800-\udfff]", "", text) for text in (command, cwd))  # no path's
     shell = _Shell(cwd, root)
     shell.run(command)
     return Edits(tuple(islice(shell.paths, MOST_FILES)), "\n".join(shell.texts)[:MOST_TEXT_CHARS])
@@ -240,9 +241,8 @@ class _Shell:
 
     def _take_texts(self, texts: Sequence[str]) -> None:
         """Take here-documents, and the files of a patch among them."""
-        for text in texts:
-            for file in _PATCHED.findall(text):
-                self._note_edit(file)
+        for file in _PATCHED.findall("\n".join(texts)):
+            self._note_edit(file)
         self.texts += texts
 
     def _note_edit(self, word: str) -> None:
