@@ -134,8 +134,8 @@ def select_records(log: MemoryLog, version_ids: Sequence[str], *, kept_id: str =
     removed_records: dict[int, Record] = {}
     changed_ids, absent_ids, gone_ids = list[str](), list[str](), list[str]()
     for version_id in version_ids:
-        record_id, at_sign, fingerprint = version_id.partition("@")
-        records = log.find_by_id(record_id)
+        head, at_sign, fingerprint = version_id.rpartition("@")  # an id may hold an @
+        records = log.find_by_id(record_id := head or version_id)
         if not records:
             replaced_ids = log.replaced_ids.get(record_id, ())
             is_gone = version_id in replaced_ids or (replaced_ids and version_id == record_id)

@@ -146,7 +146,7 @@ def fit_deletion(
     budget = frame.budget.split_off(DELETION_SHARE)
     now_ids, later_ids = list[str](), list[str]()
     for version_id in version_ids:
-        record = records.pop(version_id.partition("@")[0], None)
+        record = records.pop(version_id.rpartition("@")[0] or version_id, None)
         fits = record is None or (
             may_fit([record], budget)
             and budget.take(record_text.headed_block(record, version_id=version_id_text(record)))

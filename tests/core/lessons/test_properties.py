@@ -56,7 +56,7 @@ def lines() -> st.SearchStrategy[bytes]:
         good.map(lambda record: replace(record, updated=LATER, seen=2).to_line()),
         good.map(lambda record: record.to_line()[:40] + b"\n"),
         good.map(lambda record: replace(record, topic="edited").to_line()),
-        good.map(lambda record: replace(record, id=record.id[::-1]).to_line()),
+        good.map(lambda record: replace(record, id=f"{record.id[::-1]}@x").to_line()),
         st.binary(max_size=30).map(lambda raw: raw.replace(b"\n", b"") + b"\n"),
         st.sampled_from([b"\n", b"<<<<<<< HEAD\n", b"=======\n", b"[1]\n", b"{}\n", b"9" * 99]),
         st.sampled_from([b"[" * 3_000 + b"\n", b'{"id": "a"}\n', b" \r\n"]),
