@@ -88,12 +88,12 @@ def read_revisions(store: MemoryStore, revision: str | None, *, staged: bool) ->
         return reader.compare(first, INDEX if staged else WORK_TREE)
     first, last = (commit_of(repository, end or _HEAD) for end in ends.groups())
     process = repository.run("merge-base", first, last)
-    if process.returncode > 1:
+    # git takes a lost commit for one without parents, and says so on standard error alone.
+    if process.returncode > 1 or b"Could not read" in process.stderr:
         raise failure_of(process.stderr)
     if process.returncode:
         facts = {"one": first[:SHORT_DIGITS], "other": last[:SHORT_DIGITS]}
-        notes = ("cut",) if repository.is_cut else ()
-        raise HistoryError("no_merge_base", *notes, **facts)
+        raise HistoryError("no_merge_base", *repository.notes, **facts)
     base = process.stdout.decode("ascii").split()[0]
     sides = reader.compare(base, last)
     seen = {content for _, content in (*unseen_lines(sides.before.data, set()), *sides.new_lines)}
@@ -128,8 +128,7 @@ def commit_of(repository: Repository, name: str) -> str:
         )
         if is_lost:
             raise failure_of(process.stderr, is_lacking=True)
-    notes = ("cut",) if repository.is_cut else ()
-    raise HistoryError("bad_revision", *notes, name=name)
+    raise HistoryError("bad_revision", *repository.notes, name=name)
 
 
 def read_versions(

@@ -140,7 +140,7 @@ def _scan_history(memory: Memory, options: argparse.Namespace) -> int:
     summary = say("scan.no_history", path=_path_text(memory.store.path))
     if scan.files:
         summary = say("scan.history_summary", secrets=len(scan.secrets), files=scan.files)
-    notes = [say("git.cut")] if repository.is_cut else []
+    notes = [say(f"git.{note}") for note in repository.notes]
     notes += [say("scan.history_advice")] if scan.secrets else []
     return _print_scan(options, scan, notes, summary=summary, data={"shallow": repository.is_cut})
 

@@ -263,7 +263,7 @@ class Repository(WorkTree):
     """The work tree that a file is in, with its history. Every method raises HistoryError.
 
     path: the file from the top, with `/`. is_cut: a shallow clone, without older commits. has_head:
-    the branch that is checked out has a commit.
+    the branch that is checked out has a commit. notes: of a HistoryError for what git may lack.
     """
 
     def __init__(self, target: Path, *, deadline_s: float = math.inf) -> None:
@@ -273,6 +273,7 @@ class Repository(WorkTree):
         self._relative_path = target.relative_to(folder).as_posix()
         self.path = self.prefix + self._relative_path
         self.is_cut = self.ask("rev-parse", "--is-shallow-repository") == b"true\n"
+        self.notes = ("cut",) if self.is_cut else ()
         self.has_head = not self.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not self.has_head:
             self.ask("rev-list", "--max-count=1", "--all")  # fails where a branch cannot be read

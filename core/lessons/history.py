@@ -265,7 +265,7 @@ class History:
         """Return reasons why git may lack a version, as keys of sentences."""
         if self.side and not self.has_git:
             return []
-        notes = ["cut"] if self.repository.is_cut else []
+        notes = [*self.repository.notes]
         path = pathspec_of(self.repository.path)
         if not self.repository.ask("rev-list", "--max-count=1", *EVERYWHERE, "--", path):
             notes.append("ignored" if self.repository.is_ignored else "not_committed")
