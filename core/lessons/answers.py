@@ -59,12 +59,9 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     """Show all records, or one topic; above the budget the most relevant and an index."""
     topic = normalise_topic(topic)
     records = [record for record in log.records if record.topic == topic] if topic else log.records
-    facts: Facts = {"count": log.count, "project": one_line(frame.project)}
-    if topic and records:
-        head = say("answers.head_topic", topic=topic_text(topic), shown=len(records), **facts)
-    else:
-        head = say("answers.head_all", **facts)
-    lines = [head, *log_notes(log, frame)]
+    facts: Facts = {"topic": topic_text(topic), "shown": len(records), "count": log.count}
+    head = f"answers.{'head_topic' if topic and records else 'head_all'}"
+    lines = [say(head, project=one_line(frame.project), **facts), *log_notes(log, frame)]
     if not records:
         text = list_topics(topic, log, frame, query) if log.count else say("answers.nothing_found")
         return "\n".join([*lines, text, say("answers.questions")])

@@ -128,7 +128,8 @@ def session_briefing(
     key = "brief_all" if is_all else partial_key if shown_records else "brief_none"
     lines.append(say(f"answers.{key}", shown=len(shown_records), count=count))
     short_records = map(without_context, shown_records) if nearest_records else shown_records
-    return Briefing("\n".join([*lines, *map(headed_block, short_records)]), tuple(shown_records))
+    lines += [block.text for block in record_text.blocks_by_topic(short_records)]
+    return Briefing("\n".join(lines), tuple(shown_records))
 
 
 def _fit_near(newest: Sequence[Record], nearest: Sequence[Record], budget: Budget) -> list[Record]:
@@ -166,18 +167,18 @@ def _fit_harmless(records: Sequence[Record], budget: Budget) -> tuple[list[Recor
 
 def action_briefing(records: Sequence[Record]) -> Briefing:
     """Write the records that fit into RECALL_BYTES, lessons rather than `missing_context`."""
-    left_bytes = RECALL_BYTES - _line_bytes(say("answers.recall_head"))
-    blocks = [headed_block(record) for record in records]
-    for at in reversed(range(len(blocks))):  # the best one keeps it longest
-        if sum(map(_line_bytes, blocks)) <= left_bytes:
+    left_bytes = RECALL_BYTES - len(say("answers.recall_head").encode()) - 1
+    variants = [*records]
+    for at in reversed(range(len(variants))):  # the best one keeps it longest
+        if sum(map(_block_bytes, variants)) <= left_bytes:
             break
-        blocks[at] = headed_block(without_context(records[at]))
-    fitting_blocks = list[tuple[Record, str]]()
-    for record, block in zip(records, blocks, strict=True):
-        if _line_bytes(block) <= left_bytes:
-            left_bytes -= _line_bytes(block)
-            fitting_blocks.append((record, block))
-    return _recall_briefing(fitting_blocks)
+        variants[at] = without_context(records[at])
+    fitting_variants = list[tuple[Record, Record]]()
+    for record, variant in zip(records, variants, strict=True):
+        if _block_bytes(variant) <= left_bytes:
+            left_bytes -= _block_bytes(variant)
+            fitting_variants.append((record, variant))
+    return _recall_briefing(fitting_variants)
 
 
 def prompt_briefing(records: Iterable[Record]) -> Briefing:
@@ -187,29 +188,29 @@ def prompt_briefing(records: Iterable[Record]) -> Briefing:
     """
     budget = Budget(PROMPT_TOKENS, BRIEFING_CHARS)
     budget.spend(say("answers.recall_head"))
-    fitting_blocks = list[tuple[Record, str]]()
-    for record in records:
-        if len(fitting_blocks) == MOST_AT_A_PROMPT or budget.is_spent:
-            break
-        if not is_harmless(record):
-            continue
+    fitting_variants = list[tuple[Record, Record]]()
+    for record in filter(is_harmless, records):
         for variant in (record, without_context(record)):
-            if budget.take(block := headed_block(variant)):
-                fitting_blocks.append((record, block))
+            if budget.take(headed_block(variant)):
+                fitting_variants.append((record, variant))
                 break
-    return _recall_briefing(fitting_blocks)
+        if len(fitting_variants) == MOST_AT_A_PROMPT or budget.is_spent:
+            break
+    return _recall_briefing(fitting_variants)
 
 
-def _recall_briefing(blocks: Sequence[tuple[Record, str]]) -> Briefing:
-    if not blocks:
+def _recall_briefing(variants: Sequence[tuple[Record, Record]]) -> Briefing:
+    """variants: records, each with what is shown of it."""
+    if not variants:
         return Briefing()
-    text = "\n".join([say("answers.recall_head"), *(block for _, block in blocks)])
-    return Briefing(text, tuple(record for record, _ in blocks))
+    blocks = record_text.blocks_by_topic(variant for _, variant in variants)
+    text = "\n".join([say("answers.recall_head"), *(block.text for block in blocks)])
+    return Briefing(text, tuple(record for record, _ in variants))
 
 
 def without_context(record: Record) -> Record:
     return replace(record, missing_context="")
 
 
-def _line_bytes(text: str) -> int:
-    return len(text.encode("utf-8", "replace")) + 1
+def _block_bytes(record: Record) -> int:
+    return len(headed_block(record).encode("utf-8", "replace")) + 1
