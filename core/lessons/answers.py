@@ -27,7 +27,7 @@ TOPICS_SHOWN = 40
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 NEAREST_JUDGED = 100
 HIDERS_SHOWN = 3
-VERSION_IDS_SHOWN = 60
+VERSION_IDS_SHOWN, MOST_ID_CHARS = 60, 1_000
 OTHERS_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 MOST_SEARCHED_CHARS = 16_384  # of a record: six times the limits of a save
@@ -208,8 +208,7 @@ def _caution_lines(outcome: "Outcome", used_bytes: int, caller_notes: Sequence[s
         limits: Facts = {"kept_bytes": kept_bytes, "limit_bytes": LIMITS_BYTES["ask_next_time"]}
         lines.append(say("answers.shortened", used_bytes=used_bytes, **limits))
     lines += caller_notes
-    scope = scope_of(record.topic)
-    if scope and "topic" not in outcome.suspicious_fields:
+    if (scope := scope_of(record.topic)) and "topic" not in outcome.suspicious_fields:
         topic, token = topic_text(record.topic), version_id_text(record)
         old = shlex.quote(topic) if topic == record.topic else "OLD"
         lines.append(say(f"answers.topic_{scope}", topic=topic, token=token, old=old))
@@ -319,10 +318,8 @@ def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
         ("token_gone", outcome.gone_ids),
         ("token_absent", outcome.absent_ids),
     )
-    lines = []
-    for key, version_ids in ids_by_key:
-        if version_ids:
-            lines.append(say(f"answers.{key}", tokens=joined_ids(version_ids, frame)))
+    lists = [(key, joined_ids(ids, frame)) for key, ids in ids_by_key if ids]
+    lines = [say(f"answers.{key}", tokens=names) for key, names in lists]
     if outcome.is_written and outcome.before.hidden_pairs:
         ids = [record.version_id for record, _ in outcome.before.hidden_pairs]
         lines.append(say("answers.hidden_went", count=len(ids), tokens=joined_ids(ids, frame)))
@@ -330,5 +327,8 @@ def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
 
 
 def joined_ids(version_ids: Sequence[str], frame: Frame) -> str:
-    texts = (one_line(version_id)[:80] for version_id in version_ids[:VERSION_IDS_SHOWN])
+    from core.sanitizer import redact  # a caller may have written any text in their place
+
+    names = (name[:MOST_ID_CHARS] for name in version_ids[:VERSION_IDS_SHOWN])
+    texts = (one_line(redact(name).text)[:80] for name in names)
     return listing_of(texts, len(version_ids), LIST_SHARE * frame.settings.budget_tokens).text

@@ -47,7 +47,7 @@ _OPEN_SESSIONS = (
     " ORDER BY process = ? DESC, number DESC"
 )
 _NUMBER = re.compile(r"#?([0-9]{1,15})\Z")
-_NAME_CHARS = 40
+_NAME_CHARS, _READ_CHARS = 40, 1_000
 _MOST_LINKS = 1_000  # of a chain, which somebody may have tied into a circle
 
 
@@ -121,8 +121,7 @@ class SessionStore:
         agent: the client, or "". process: this run of a server. now: for tests. Without an id, a
         draft continues the open session of its goal that this process or client saved within a day.
         """
-        # The redactor is loaded with the first save.
-        from core.sanitizer import safe_name
+        from core.sanitizer import safe_name  # loaded with the first save
         from rooms.sessions.draft import (
             agent_of,
             continue_session,
@@ -183,8 +182,7 @@ class SessionStore:
                 for session in rows.sessions_where(connection, _LAST_SAVED):
                     current = {**shapes.SESSION.as_json(session), "updatedAt": session.updated_at}
                     text = json.dumps(current, ensure_ascii=False, indent=2) + "\n"
-                    # A killed process may leave one, and a link would be followed.
-                    temporary.unlink(missing_ok=True)
+                    temporary.unlink(missing_ok=True)  # left by a killed process, or a link
                     try:
                         with open(temporary, "xb") as file:
                             file.write(text.encode("utf-8", "replace"))
@@ -271,7 +269,9 @@ def session_with_name(connection: sqlite3.Connection, name: str) -> Session:
     else:
         session = rows.session_with_id(connection, printable_fact(name.strip()))
     if session is None:
-        text = printable_fact(name.strip()) or '""'
+        from core.sanitizer import redact  # a caller may have written any text
+
+        text = printable_fact(redact(name.strip()[:_READ_CHARS]).text) or '""'
         short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
         raise NoSuchSessionError(name=short)
     return session
