@@ -148,9 +148,7 @@ class MemoryLog:
         """
         gone_lines = self.leftover_lines.union(cut_lines)
         new_records: dict[int, Sequence[Record]] = {
-            at: [record]
-            for at, record in self._heirs.items()
-            if at not in gone_lines and len(record.to_line()) <= MOST_LINE_BYTES  # else it stays
+            at: [record] for at, record in self._heirs.items() if at not in gone_lines
         }
         new_records.update(placed)
         old_lines = list(self.lines)
@@ -291,6 +289,8 @@ def _choose_survivors(versions: Mapping[int, Record]) -> dict[int, Record]:
         others = versions if len(by_words) == 1 else same_words
         newest = same_words[newest_at]
         union = unite_versions(newest, [others[at] for at in others if at != newest_at])
+        if union != newest and len(union.to_line()) > MOST_LINE_BYTES:
+            return dict(versions)  # without a line that remembers them they all stay
         survivors[newest_at] = newest if union == newest else union  # the same keeps its line
     return survivors
 
