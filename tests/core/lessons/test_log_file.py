@@ -224,6 +224,10 @@ def test_a_file_that_others_write_meanwhile_is_read_again_until_it_stands_still(
     assert path.read_bytes() == b"one\ntwo\nmine\n"
     path.unlink()  # and it stays away
     monkeypatch.undo()
+    monkeypatch.setattr(os.path, "lexists", lambda _: True)  # a directory that is not up to date
+    with raised(LogReadError, "log_read"):
+        MemoryStore(path).read()
+    monkeypatch.undo()
     write(path, b"mine\n")
     assert path.read_bytes() == b"mine\n"
 
