@@ -62,7 +62,7 @@ _ON = frozenset(("1", "true", "yes", "on"))
 _OFF = frozenset(("", "0", "false", "no", "off"))
 _STRICT, _ANSWERS = "SENTINEL_MEMORY_STRICT", "SENTINEL_MEMORY_ANSWERS"
 _LANGUAGE = "SENTINEL_MEMORY_LANG"  # `core.messages` reads it
-_OTHER_VARIABLES = (_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE)
+_OTHER_VARIABLES = (_STRICT, _ANSWERS, _LANGUAGE, ROOMS_VARIABLE, STATE_VARIABLE)
 _SETTING_VARIABLES = (*(number.variable for number in _NUMBERS.values()), *_OTHER_VARIABLES)
 
 
@@ -108,6 +108,8 @@ def _settings_of(values: tuple[str, ...]) -> Settings:
         warnings.append(f"{_STRICT} is neither 1 nor 0; 1 is used")
     if answers not in ("", "text", "json"):
         warnings.append(f"{_ANSWERS} is neither text nor json; text is used")
+    if texts[STATE_VARIABLE] and not os.path.isabs(os.path.expanduser(texts[STATE_VARIABLE])):
+        warnings.append(f"{STATE_VARIABLE} is not an absolute path; the usual place is used")
     numbers = dict[str, int]()
     for field, (name, default, least, is_budget) in _NUMBERS.items():
         number = _parse_number(texts[name] or str(default))
