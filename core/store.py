@@ -12,7 +12,7 @@ from core.lessons import changes
 from core.lessons.changes import Outcome
 from core.lessons.draft import Offer, draft_from, redact_draft, redact_offer, redact_record
 from core.lessons.file import LogFile, Replacement
-from core.lessons.log import FILTER_HEADS, MemoryLog, begins_like_utf_16, cached_log
+from core.lessons.log import MemoryLog, cached_log, obstacle_in
 from core.lessons.record import Draft, Record, normalise_topic, split_version_ids, utc_now
 from core.messages import log_warning
 from core.program import NO_CANCELLATION, Cancellation
@@ -218,10 +218,8 @@ class MemoryStore:
         return self.file.rewrite(apply)
 
     def _check_encoding(self, data: bytes) -> None:
-        if begins_like_utf_16(data):
-            raise DiskError("log_encoding", path=str(self.path))
-        if data.startswith(FILTER_HEADS):
-            raise DiskError("log_filtered", path=str(self.path))
+        if key := obstacle_in(data):
+            raise DiskError(key, path=str(self.path))
 
     def _replacement_of(
         self, before: MemoryLog, after: MemoryLog, result: _Result, aside: bytes = b""

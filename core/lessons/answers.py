@@ -7,10 +7,10 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.config import Settings
+from core.config import CONTEXT_DIRECTORY, LOG_NAME, Settings
 from core.guard.injection import HIDDEN_TEXT, marks_of, order_marks
 from core.lessons import record_text
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, obstacle_in
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import is_harmless, is_usable, topic_text, version_id_text
 from core.messages import Facts, say
@@ -253,7 +253,7 @@ def need_of(records: Collection[Record], count: int, threshold: int) -> Need:
 
 
 def flaw_notes(log: MemoryLog) -> list[str]:
-    """Name hidden records, unsettled versions, conflicts and unreadable lines."""
+    """Name hidden records, unsettled versions, conflicts, unreadable lines or files."""
     lines = []
     if log.hidden_pairs:
         hiders = {hider.version_id: hider for _, hider in log.hidden_pairs}.values()
@@ -264,7 +264,10 @@ def flaw_notes(log: MemoryLog) -> list[str]:
         topics = dict.fromkeys(topic_text(versions[0].topic) for versions in log.rivals)
         names = ", ".join([*topics][:HIDERS_SHOWN])
         lines.append(say("answers.unsettled", count=len(log.rivals), topics=names))
-    if log.unreadable_count:
+    obstacle = obstacle_in(b"".join(log.lines[:2])) if log.unreadable_count else ""
+    if obstacle:
+        lines.append(say(f"errors.{obstacle}", path=f"{CONTEXT_DIRECTORY}/{LOG_NAME}"))
+    elif log.unreadable_count:
         lines.append(say("answers.skipped", skipped=log.unreadable_count))
     if log.conflict_count:
         lines.append(say("answers.conflict", conflicts=log.conflict_count))

@@ -360,6 +360,13 @@ def begins_like_utf_16(data: bytes) -> bool:
     return (is_marked or bool(_INTERLEAVED_NULS.match(data))) and not _ASCII_TEXT.search(first_line)
 
 
+def obstacle_in(data: bytes) -> str:
+    """Return the error of a file that is no log in UTF-8, by its key; "" for a log."""
+    if begins_like_utf_16(data):
+        return "log_encoding"
+    return "log_filtered" if data.startswith(FILTER_HEADS) else ""
+
+
 def bom_of(line: bytes) -> bytes:
     """Return the byte order mark of a first line, b"" for none.
 

@@ -21,6 +21,7 @@ from core.lessons.log import (
     MemoryLog,
     begins_like_utf_16,
     bom_of,
+    obstacle_in,
     utf_16_name,
 )
 from core.lessons.record import (
@@ -246,7 +247,7 @@ class _Line(NamedTuple):
 
 def repair(data: bytes) -> Repair:
     """Return the log with ids, encoding and blanks put right; a second repair changes nothing."""
-    if begins_like_utf_16(data) or data.startswith(FILTER_HEADS):  # nobody knows its lines
+    if obstacle_in(data):  # nobody knows its lines
         return Repair(data=data, aside=b"")
     log, aside, lines = MemoryLog.parse(data), list[bytes](), list[_Line]()
     for at, record in enumerate(log.entries):
