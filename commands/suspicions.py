@@ -249,6 +249,10 @@ def scan_paths(paths: Sequence[str]) -> Scan:
         is_folder = not is_stdin and os.path.isdir(path)
         for name in _files_below(path, scan) if is_folder else (path,):
             printed_name = SHOWN_STDIN if is_stdin else name
+            is_named = is_stdin or _is_in_git(os.path.abspath(name))
+            if not is_named and _is_in_git(os.path.realpath(name)):  # behind a link
+                scan.skipped.append((name, "git_folder"))
+                continue
             try:
                 data = _read_file(None if is_stdin else name)
             except OSError as error:
@@ -275,7 +279,7 @@ def _read_file(path: str | None) -> bytes | None:
 
 def _files_below(folder: str, scan: Scan) -> Iterator[str]:
     """Yield the files that git tracks in a folder, else all; no link is followed."""
-    if _GIT in Path(os.path.abspath(folder)).parts:
+    if _is_in_git(os.path.abspath(folder)) or _is_in_git(os.path.realpath(folder)):
         scan.skipped.append((folder, "git_folder"))
         return
     tracked_paths = _names_in_git(folder)
@@ -289,6 +293,10 @@ def _files_below(folder: str, scan: Scan) -> Iterator[str]:
             continue
         except OSError as error:
             scan.unreadable.append((path, reason_of(error)))
+
+
+def _is_in_git(path: str) -> bool:
+    return _GIT in map(str.casefold, Path(path).parts)
 
 
 def _names_in_git(folder: str, *options: str) -> list[str]:
