@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from core.lessons import record_text
 from core.lessons.log import MemoryLog, obstacle_in
 from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
 from core.lessons.record_text import is_harmless, is_usable, topic_text, version_id_text
-from core.messages import Facts, say
+from core.messages import Facts, Language, language, say
 from core.text.plain import Budget, estimate_tokens, one_line
 from core.text.wording import find_similar, is_source_code, scope_of, usable_topics
 
@@ -304,14 +304,21 @@ def topic_listing(
     counts: Sequence[tuple[str, int]], budget_tokens: float = inf, *, at_most: int = TOPICS_SHOWN
 ) -> Listing:
     """List topics as `payment (2), auth (1)`, within a share of the whole answer's budget."""
-    texts = []
-    for topic, count in counts[:at_most]:
-        text = topic_text(topic)
-        if order_marks((), (topic,)):
-            texts.append(say("answers.topic_reads_like", topic=text, count=count))
-        else:
-            texts.append(f"{text} ({count})")
-    return listing_of(texts, len(counts), LIST_SHARE * budget_tokens)
+    most_tokens = LIST_SHARE * budget_tokens
+    return _list_counts(tuple(counts[:at_most]), len(counts), most_tokens, language())
+
+
+@lru_cache(maxsize=8)  # most calls list the topics that the call before has listed
+def _list_counts(
+    counts: tuple[tuple[str, int], ...], topic_count: int, most_tokens: float, _: Language
+) -> Listing:
+    texts = [
+        say("answers.topic_reads_like", topic=topic_text(topic), count=count)
+        if order_marks((), (topic,))
+        else f"{topic_text(topic)} ({count})"
+        for topic, count in counts
+    ]
+    return listing_of(texts, topic_count, most_tokens)
 
 
 def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
@@ -328,12 +329,11 @@ def fit_all(records: Sequence[Record], budget: Budget) -> list[str] | None:
     """Return all records by topic, None if they do not fit; nothing is spent."""
     if not may_fit(records, budget):
         return None  # laying them out would take long
-    groups = group_by_topic(records).values()
-    blocks = blocks_by_topic(record for group in groups for record in group)
-    tokens = sum(block.tokens + 1 for block in blocks)
-    chars = sum(len(block.text) + 1 for block in blocks)
-    fits = tokens <= budget.tokens and chars <= budget.chars
-    return [block.text for block in blocks] if fits else None
+    blocks = blocks_by_topic(chain.from_iterable(group_by_topic(records).values()))
+    texts = [block.text for block in blocks]
+    tokens = sum(block.tokens for block in blocks) + len(blocks)  # with the ends of the lines
+    fits = tokens <= budget.tokens and len("\n".join(texts)) < budget.chars
+    return texts if fits else None
 
 
 def fit_best(ranked: Sequence[Record], budget: Budget) -> list[str]:
