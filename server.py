@@ -167,8 +167,7 @@ def log_memory(
         Text, Field(description="Question for the user before such a task; '' removes it")
     ] = None,
     type: Annotated[
-        Literal["log", "principle"] | None,
-        Field(description="principle: result of a compaction"),
+        Literal["log", "principle"] | None, Field(description="principle: result of a compaction")
     ] = "log",
     compact_threshold: Threshold = None,
     source_ids: Annotated[

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from core.config import CONTEXT_DIRECTORY, no_project_kind
-from core.errors import BusyError, DiskError, LogReadError, WaitEndedError, link_error
+from core.errors import BusyError, DiskError, WaitEndedError, link_error
 from core.program import NO_CANCELLATION, Cancellation, warn
 
 if TYPE_CHECKING:
@@ -273,8 +273,7 @@ def locked_file(
                 raise
             import shlex  # nearly nobody needs it
 
-            removal = shlex.join(["rm", "-f", path])
-            raise DiskError("lock_file", path=path, rm=removal) from error
+            raise DiskError("lock_file", path=path, rm=shlex.join(["rm", "-f", path])) from error
         try:
             if not status and os.name == "posix" and os.geteuid() == 0:
                 with contextlib.suppress(OSError):  # so that the directory's owner can open it
@@ -347,18 +346,16 @@ def resolve_log(path: Path, *, may_be_new: bool = False) -> Path:
     """
     read_status = status_of if may_be_new else os.lstat
     folder, place = path.parent, path
-    status = read_status(folder)
-    if status and stat.S_ISLNK(status.st_mode):
+    if (status := read_status(folder)) and stat.S_ISLNK(status.st_mode):
         place = _target_of(folder, path, "folder")
         if not _is_in(place, tree_of(folder.parent)) and not _holds_memory(place, path.name):
-            raise _log_error("log_link_folder", path, folder, place)
+            raise link_error("log_link_folder", path=path, link=folder, target=place)
         place /= path.name
-    status = read_status(place)
-    if status and stat.S_ISLNK(status.st_mode):
+    if (status := read_status(place)) and stat.S_ISLNK(status.st_mode):
         place = _target_of(path, path, "file")
         may_be_log = place.suffix == LOG_SUFFIX or _is_in(place, tree_of(folder.parent))
         if os.path.isfile(place) and not (may_be_log and _is_log(place)):
-            raise _log_error("log_link", path, path, place)
+            raise link_error("log_link", path=path, link=path, target=place)
     return place
 
 
@@ -367,11 +364,7 @@ def _target_of(link: Path, path: Path, kind: str) -> Path:
         return Path(os.path.realpath(link, strict=True))
     except FileNotFoundError:
         target = Path(os.path.realpath(link))
-        raise _log_error(f"log_link_gone_{kind}", path, link, target) from None
-
-
-def _log_error(key: str, path: Path, link: Path, target: Path) -> LogReadError:
-    return link_error(key, path=str(path), link=str(link), target=str(target))
+        raise link_error(f"log_link_gone_{kind}", path=path, link=link, target=target) from None
 
 
 def _holds_memory(folder: Path, name: str) -> bool:

@@ -93,7 +93,7 @@ def field_too_long(field: str, used_bytes: int, limit_bytes: int) -> RefusedErro
     return RefusedError("field_too_long", field=field, syllables=syllables, **sizes)
 
 
-def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
+def link_error(key: str, *, path: object, link: object, target: object) -> LogReadError:
     """Return the error for a symbolic link to anything but a memory log."""
     import shlex  # a hook never needs it
 
@@ -102,7 +102,7 @@ def link_error(key: str, *, path: str, link: str, target: str) -> LogReadError:
         for path in (printable_fact(link), printable_fact(target))
     )
     rm, mkdir = shlex.join(["rm", link]), shlex.join(["mkdir", "-p", target])
-    return LogReadError(key, path=path, link=link, target=target, rm=rm, mkdir=mkdir)
+    return LogReadError(key, path=str(path), link=link, target=target, rm=rm, mkdir=mkdir)
 
 
 def sentence_without_place(error: SentinelError) -> str:

@@ -204,7 +204,8 @@ class MemoryStore:
         kinds, fields = tuple(secret_kinds), tuple(dict.fromkeys(suspicious_fields))
 
         def apply(data: bytes) -> Replacement[Outcome]:
-            self._check_encoding(data)
+            if obstacle := obstacle_in(data):
+                raise DiskError(obstacle, path=str(self.path))
             outcome = decide(self._parse(data))
             outcome = replace(outcome, secret_kinds=kinds, suspicious_fields=fields)
             if not outcome.is_written:
@@ -216,10 +217,6 @@ class MemoryStore:
             if dry_run or not trial.is_written:
                 return trial
         return self.file.rewrite(apply)
-
-    def _check_encoding(self, data: bytes) -> None:
-        if key := obstacle_in(data):
-            raise DiskError(key, path=str(self.path))
 
     def _replacement_of(
         self, before: MemoryLog, after: MemoryLog, result: _Result, aside: bytes = b""
@@ -249,7 +246,8 @@ class MemoryStore:
         from core.lessons.upkeep import redact_log  # as above
 
         def apply(data: bytes) -> "Replacement[RedactedLog]":
-            self._check_encoding(data)
+            if obstacle := obstacle_in(data):
+                raise DiskError(obstacle, path=str(self.path))
             redaction = redact_log(data, now=self._now())
             before, after = MemoryLog.parse(data), MemoryLog.parse(redaction.data)
             return self._replacement_of(before, after, redaction)

@@ -185,12 +185,11 @@ def bring_back(
             raise RefusedError("other_text", id=version.id)
         predecessors = [_join_versions(twins.values())] if twins else []
         lineage = (version, *predecessors)
+        moments = [entry.updated or entry.created for entry in lineage]
         newest = replace(
             unite_versions(version, predecessors),  # the originals of a newer version stay listed
             former=with_former(version, *lineage).former,
-            updated=max(
-                now, *(entry.updated or entry.created for entry in lineage), key=seconds_of
-            ),
+            updated=max(now, *moments, key=seconds_of),
             seen=max(record.seen for record in lineage),
         )
         newest = _make_visible(with_marks(newest, version), log.replaced_ids.get(version.id, ()))

@@ -69,20 +69,18 @@ class LogFile:
         return self._read()[0]
 
     def _read(self, real_path: Path | None = None) -> tuple[bytes, disk.Identity]:
-        reason = "its directory names a file that cannot be opened"
         for _ in range(_MOST_ATTEMPTS):
             try:
                 with _errors_of(self.path):
                     return disk.read_regular_file(real_path or disk.resolve_log(self.path))
             except FileNotFoundError:
                 if os.path.islink(self.path):  # its target has just gone
-                    reason = "broken symbolic link"
-                    break
+                    raise LogReadError(path=str(self.path), reason="broken symbolic link") from None
             if not self._asks_git:
                 return b"", None
             if not os.path.lexists(self.path):  # else git was writing the file
                 self._ask_git()
-        raise LogReadError(path=str(self.path), reason=reason)
+        raise LogReadError(path=str(self.path), reason="a name in its directory without a file")
 
     def _ask_git(self) -> None:
         """Raise LogMissingError where git has the file that is missing here; ask once."""

@@ -85,8 +85,7 @@ class MemoryLog:
         starts = [at for at in self.conflict if CONFLICT_BEGIN.match(lines[at].removeprefix(BOM))]
         self.conflict_count = len(starts) or int(bool(self.conflict))
         others = [at for at, entry in enumerate(entries) if not (entry or at in self.conflict)]
-        faults = [at for at in others if self.line_content(at).strip()]  # no blank ones
-        self.unreadable_count = len(faults)
+        self.unreadable_count = sum(1 for at in others if self.line_content(at).strip())
         self._lines_of: dict[str, list[int]] = {}
         for at, record in self.all_records():
             self._lines_of.setdefault(record.id, []).append(at)
@@ -147,10 +146,8 @@ class MemoryLog:
         Line `len(lines)` is the end. Raises RefusedError above MOST_LINE_BYTES.
         """
         gone_lines = self.leftover_lines.union(cut_lines)
-        new_records: dict[int, Sequence[Record]] = {
-            at: [record] for at, record in self._heirs.items() if at not in gone_lines
-        }
-        new_records.update(placed)
+        heirs = {at: [record] for at, record in self._heirs.items() if at not in gone_lines}
+        new_records: dict[int, Sequence[Record]] = {**heirs, **placed}
         old_lines = list(self.lines)
         if len(old_lines) in new_records and old_lines and not old_lines[-1].endswith(b"\n"):
             old_lines[-1] += b"\n"

@@ -14,16 +14,7 @@ from core.config import CONTEXT_DIRECTORY, DEFAULTS, LOG_NAME
 from core.lessons.answers import need_of
 from core.lessons.changes import join_by_gap, renew_record
 from core.lessons.draft import redact_fields
-from core.lessons.log import (
-    BOM,
-    FILTER_HEADS,
-    UTF_16_BOMS,
-    MemoryLog,
-    begins_like_utf_16,
-    bom_of,
-    obstacle_in,
-    utf_16_name,
-)
+from core.lessons.log import BOM, UTF_16_BOMS, MemoryLog, bom_of, obstacle_in, utf_16_name
 from core.lessons.record import (
     DECODER,
     LIMITS_BYTES,
@@ -83,10 +74,8 @@ def examine(log: MemoryLog, *, now: str, threshold: int = DEFAULTS.threshold) ->
     data = log.to_bytes()
     if encoding := utf_16_name(data):
         return [Finding("utf_16", "error", facts={"command": _AS_UTF_8.format(encoding=encoding)})]
-    if begins_like_utf_16(data):
-        return [Finding("utf_16_torn", "error")]
-    if data.startswith(FILTER_HEADS):
-        return [Finding("pointer", "error")]
+    if obstacle := obstacle_in(data):
+        return [Finding("pointer" if obstacle == "log_filtered" else "utf_16_torn", "error")]
     pairs, findings = list[Finding](), list[Finding]()
     hiders = {(record.id, record.gap): hider for record, hider in log.hidden_pairs}
     gaps: dict[tuple[str, str, str], tuple[int, str]] = {}
@@ -141,8 +130,6 @@ def _find_line_flaws(log: MemoryLog) -> Iterator[Finding]:
 def _find_record_flaws(record: Record, raw: bytes, number: int, now: str) -> Iterator[Finding]:
     lines, facts = (number,), {"id": record.id}
     topic, repeated = read_raw(raw)
-    has_odd_date = any(seconds_of(date) == float("-inf") for date in record.moments if date)
-    ahead_s = seconds_of(record.updated or record.created) - seconds_of(now)
     if with_own_id(record) != record:
         yield Finding("id_misfit", "warning", lines=lines, facts=facts, fixable=True)
     if topic != record.topic:
@@ -151,8 +138,8 @@ def _find_record_flaws(record: Record, raw: bytes, number: int, now: str) -> Ite
         yield Finding("key_twice", "warning", lines=lines, facts=facts | {"key": key}, fixable=True)
     flaws = {
         "half_character": has_surrogate(record),
-        "odd_date": has_odd_date,
-        "date_ahead": ahead_s > CLOCK_SKEW_S,
+        "odd_date": any(seconds_of(date) == float("-inf") for date in record.moments if date),
+        "date_ahead": seconds_of(record.updated or record.created) - seconds_of(now) > CLOCK_SKEW_S,
         "odd_source": not all(map(is_version_id, record.source_ids)),
     }
     for kind, is_there in flaws.items():
@@ -183,8 +170,7 @@ def flaw_of(raw: bytes) -> tuple[str, str]:
         return "not_object", ""
     if is_too_deep(raw, value):
         return "too_deep", ""
-    key = find_wrong_key(value)
-    if not key:
+    if not (key := find_wrong_key(value)):
         return "", ""
     holder = value["meta"] if key.startswith("meta.") else value
     return ("wrong_type" if key.removeprefix("meta.") in holder else "missing"), key

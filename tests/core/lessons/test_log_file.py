@@ -50,16 +50,8 @@ def write(path: Path, data: bytes) -> None:
     log_at(path).rewrite(lambda _: Replacement(data, None))
 
 
-def set_aside(path: Path, data: bytes, change: Callable[[], None] = lambda: None) -> None:
-    def replaced(_: bytes) -> Replacement[None]:
-        change()
-        return Replacement(data, None, b"old\n")
-
-    log_at(path).rewrite(replaced, aside_name="aside.txt")
-
-
-def names(directory: Path) -> list[str]:
-    return sorted(item.name for item in directory.iterdir())
+def set_aside(path: Path, data: bytes) -> None:
+    log_at(path).rewrite(lambda _: Replacement(data, None, b"old\n"), aside_name="aside.txt")
 
 
 @pytest.mark.row("001 2-2.d", "I4", "P6", "P9", "001 5-1.b", "P8")
@@ -85,7 +77,7 @@ def test_equal_bytes_are_not_written_and_companions_of_the_user_stay(path: Path)
     for name in (STRAY.format(path.name), "notes.tmp"):
         (path.parent / name).write_bytes(b"half")
     write(path, b"three\n")
-    assert [name for name in names(path.parent) if name.endswith(".tmp")] == ["notes.tmp"]
+    assert [it.name for it in path.parent.glob("*.tmp")] == ["notes.tmp"]
 
 
 @pytest.mark.row("P8", "P9")
@@ -306,10 +298,8 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
     log, moved = log_of(with_key, other), log_of(other, with_key)
     assert changes.find_replaced_records(log, moved, lambda: NOW) == []  # none has left the file
     data = twice + other.to_line() + torn + twice  # one in the form of the log
-    assert [(it.record, it.version_id) for it in changes.replaced_records_in(data)] == [
-        (with_key, with_key.version_id),
-        (other, other.version_id),
-    ]
+    pairs = [(it.record, it.version_id) for it in changes.replaced_records_in(data)]
+    assert pairs == [(with_key, with_key.version_id), (other, other.version_id)]
     wanted, forged = a_record(), a_record(lesson="forged")
     for lesson, token in (("forged", forged.version_id), ("forged [REDACTED]", wanted.version_id)):
         line = replace(left_of(wanted), record=replace(forged, lesson=lesson)).to_line()
