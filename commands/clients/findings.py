@@ -91,7 +91,7 @@ def client_findings(project: Project) -> Iterator[Finding]:
             yield Finding("team_plain_http", "warning", facts=facts)
         if team.variable and not machine.variable(team.variable):
             yield Finding("team_key_unset", "warning", facts={**facts, "variable": team.variable})
-        elif not team.has_key:
+        else:
             yield Finding("team_ok", "ok", facts=facts)
     if not (site.servers or teams) and not no_project_kind(project.folder, os.environ):
         words = [] if any(trace_of(row, machine) for row in CLIENTS) else ["CLIENT"]

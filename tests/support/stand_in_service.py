@@ -6,10 +6,12 @@
 import hashlib
 import json
 import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -65,9 +67,9 @@ def stand_in(
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            text = self.rfile.read(int(self.headers["content-length"]))
+            text = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            service.asked.append(Asked(self.path, headers, json.loads(text)))
+            service.asked.append(Asked(self.path, headers, json.loads(text or "null")))
             given = service.answer(service.asked[-1])
             if given.status == DISCONNECT:
                 self.close_connection = True
@@ -81,9 +83,7 @@ def stand_in(
             self.end_headers()
             self.wfile.write(body)
 
-        def do_GET(self) -> None:
-            service.asked.append(Asked(self.path, {}, "GET"))
-            self.send_error(405)
+        do_GET = do_POST  # which has no body
 
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
@@ -102,6 +102,17 @@ def stand_in(
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def self_signed(folder: Path) -> ssl.SSLContext:
+    """A context for localhost whose certificate, `certificate.pem`, nobody vouches for."""
+    certificate, key = folder / "certificate.pem", folder / "key.pem"
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
 
 
 def failure(ask: Callable[..., object], *arguments: Any) -> ServiceError:

@@ -2,16 +2,13 @@
 
 import json
 import os
-import ssl
 import stat
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -24,6 +21,7 @@ from tests.support import cli_process
 from tests.support.cli_process import Run
 from tests.support.git_clones import commit, git
 from tests.support.samples import a_draft, a_record
+from tests.support.stand_in_service import Answer, StandIn, self_signed, stand_in
 from tests.support.tables import ROOT, table
 from tests.support.tables import text_of as recorded
 
@@ -234,7 +232,7 @@ def test_no_file_of_a_client_however_torn_makes_the_doctor_fail(bare: Desk, seed
 # A server that others run
 
 
-KEY = "smk_" + "k" * 43
+KEY, WELL = "smk_" + "k" * 43, {"status": "ok"}
 
 
 def found_by(desk: Desk, *options: str, **variables: str) -> list[dict[str, Any]]:
@@ -257,80 +255,68 @@ def write(path: Path, url: str, sent: str = "Bearer ${SENTINEL_MEMORY_KEY}") -> 
     path.write_text(json.dumps({"mcpServers": {TEAM_ENTRY: entry}}), encoding="utf-8")
 
 
-class _Health(BaseHTTPRequestHandler):
-    asked: ClassVar[list[str]] = []
-    answers: ClassVar[list[tuple[int, str]]] = []
-
-    def do_GET(self) -> None:
-        self.asked.append(f"{self.path} {self.headers.get('authorization')}")
-        code, body = self.answers.pop(0)
-        self.send_response(code)
-        self.end_headers()
-        self.wfile.write(body.encode())
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]:
-    """Answers that it is well, then that it is not, then that there is no such page."""
-    answers = [(200, '{"status": "ok"}'), (503, '{"status": "down"}'), (404, "Not Found")]
-    monkeypatch.setattr(_Health, "asked", [])
-    monkeypatch.setattr(_Health, "answers", answers)
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Health) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+def server() -> Iterator[StandIn]:
+    """Says that it is well."""
+    with stand_in(lambda _: Answer(WELL)) as server:
         yield server
-        server.shutdown()
 
 
-def test_a_server_is_asked_on_demand_once_without_key(
-    healthy: Desk, server: ThreadingHTTPServer
-) -> None:
-    address = f"http://127.0.0.1:{server.server_port}/mcp"
+def keys_sent(server: StandIn) -> list[str]:
+    return [f"{asked.path} {asked.headers.get('authorization')}" for asked in server.asked]
+
+
+def test_a_server_is_asked_on_demand_once_without_key(healthy: Desk, server: StandIn) -> None:
+    address = f"{server.address}/mcp"
     assert healthy.run("setup", "cursor", "--url", address, "--yes").code == 0
     write(healthy.root / ".mcp.json", f"{address}/")  # the same address
     variables = {"SENTINEL_MEMORY_KEY": KEY}
-    assert (found_by(healthy, **variables), _Health.asked) == ([], [])
+    assert (found_by(healthy, **variables), server.asked) == ([], [])
     output = healthy.doctor("--online", **variables).out
-    assert f"✓ {address} answers" in output and f"{server.server_port}/health" in output
-    assert kinds_of(found_by(healthy, "--online", **variables)) == ["error unwell"]
-    assert kinds_of(found_by(healthy, "--online", **variables)) == ["error silent"]
-    assert _Health.asked == ["/health None"] * 3
+    assert f"✓ {address} answers" in output and f"{server.address}/health" in output
+    bodies = {
+        503: WELL,
+        200: {"status": "down " * 99},
+        404: b"Not Found",
+        302: [],
+        500: b"[" * 9999,
+    }
+    for status, body in bodies.items():
+        server.says(body, status, location="/elsewhere")
+        [finding] = found_by(healthy, "--online", **variables)
+        kind = "unwell" if isinstance(body, dict) else "silent"
+        assert kinds_of([finding]) == [f"error {kind}"] and len(finding["facts"]["reason"]) < 100
+    assert keys_sent(server) == ["/health None"] * 6
 
 
 @pytest.mark.parametrize(("code", "said"), [(401, ["error key_wrong"]), (200, [])])
 def test_a_key_is_tried_where_the_users_own_file_sends_it(
-    healthy: Desk, server: ThreadingHTTPServer, code: int, said: list[str]
+    healthy: Desk, server: StandIn, code: int, said: list[str]
 ) -> None:
-    well = '{"status": "ok"}'
-    _Health.answers[:] = [(200, well), (code, well)] * 3
-    address = f"http://127.0.0.1:{server.server_port}/mcp"
+    server.answer = lambda asked: Answer(WELL, code if "authorization" in asked.headers else 200)
+    address = f"{server.address}/mcp"
     of_project = healthy.root / ".mcp.json"  # which may be a stranger's
     write(of_project, address)
     findings = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
-    assert (kinds_of(findings), _Health.asked) == (["note key_untried"], ["/health None"])
-    _Health.answers.pop(0)
+    assert (kinds_of(findings), keys_sent(server)) == (["note key_untried"], ["/health None"])
     of_project.unlink()
     write(healthy.home / ".claude.json", address, "Bearer ${TEAM_KEY}")
     findings = found_by(healthy, "--online", TEAM_KEY=KEY)
     assert kinds_of(findings) == said
-    assert _Health.asked[1:] == ["/health None", f"/health Bearer {KEY}"]
+    assert keys_sent(server)[1:] == ["/health None", f"/health Bearer {KEY}"]
     assert all(finding["facts"]["variable"] == "TEAM_KEY" for finding in findings)
     assert KEY not in healthy.doctor("--online", TEAM_KEY=KEY).out
+    write(healthy.home / ".claude.json", address.replace("127.0.0.1", "0.0.0.0"))  # in the open
+    findings = found_by(healthy, "--online", SENTINEL_MEMORY_KEY=KEY)
+    assert (kinds_of(findings), keys_sent(server)[5:]) == (["warning plain_http"], ["/health None"])
 
 
 def test_a_certificate_that_is_not_trusted_is_told_from_silence(
-    healthy: Desk, server: ThreadingHTTPServer, tmp_path: Path
+    healthy: Desk, tmp_path: Path
 ) -> None:
-    command = ("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost")
-    files = [str(tmp_path / name) for name in ("key.pem", "cert.pem")]
-    done = Run.process(*command, "-keyout", files[0], "-out", files[1], "-days", "1")
-    assert done.code == 0, done.errors
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(files[1], files[0])
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    write(healthy.root / ".mcp.json", f"https://localhost:{server.server_port}/mcp")
-    done = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
+    with stand_in(lambda _: Answer(WELL), self_signed(tmp_path)) as server:
+        address = server.address.replace("http://127.0.0.1", "https://localhost")
+        write(healthy.root / ".mcp.json", f"{address}/mcp")
+        done = healthy.doctor("--online", SENTINEL_MEMORY_KEY=KEY)
     assert "does not trust the server's certificate" in done.out and "self-signed" in done.out
-    assert KEY not in done.out and _Health.asked == []
+    assert KEY not in done.out and server.asked == []

@@ -7,8 +7,6 @@ import math
 import os
 import shutil
 import socket
-import ssl
-import subprocess
 import sys
 import threading
 import time
@@ -182,16 +180,10 @@ def test_a_service_that_failed_is_left_alone_for_a_while(service: StandIn) -> No
 def test_a_certificate_that_nobody_vouches_for_gets_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    made += ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
-    subprocess.run([*made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    with stand.stand_in(lambda _: Answer({"got": True}), context) as service:
+    with stand.stand_in(lambda _: Answer({"got": True}), stand.self_signed(tmp_path)) as service:
         address = service.address.replace("http://127.0.0.1", "https://localhost")
         assert (failure(asked, address).key, service.asked) == ("no_trust", [])
-        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
         assert asked(address) == {"got": True}
 
 
