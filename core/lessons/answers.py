@@ -27,7 +27,7 @@ TOPICS_SHOWN = 40
 TOPICS_AFTER_A_SAVE = 12  # the search before the task has shown more
 NEAREST_JUDGED = 100
 HIDERS_SHOWN = 3
-VERSION_IDS_SHOWN, MOST_ID_CHARS = 60, 1_000
+VERSION_IDS_SHOWN, MOST_NAME_CHARS = 60, 1_000
 OTHERS_SHOWN = 5
 LIST_SHARE = 0.125  # of the tokens of an answer, for a list that could be long
 MOST_SEARCHED_CHARS = 16_384  # of a record: six times the limits of a save
@@ -85,6 +85,8 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
 
 def list_topics(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> str:
     """List all topics with counts: similar names, topics about it, names to avoid last."""
+    from core.sanitizer import redact  # a caller may have written any text
+
     topics = [record.topic for record in log.records]
     related_names = ranking_of(f"{topic} {query}", log.records).topics(topics)
     names = list(dict.fromkeys([*find_similar(topic, list(log.topics)), *related_names]))
@@ -92,7 +94,8 @@ def list_topics(topic: str, log: MemoryLog, frame: Frame, query: str = "") -> st
     names = sorted(nearest_names, key=lambda name: bool(scope_of(name))) + others
     counts = [(name, log.topics[name]) for name in names]
     listing = topic_listing(counts, frame.settings.budget_tokens)
-    return say("answers.no_topic", topic=topic_text(topic), topics=listing.text)
+    name = topic_text(redact(topic[:MOST_NAME_CHARS]).text)
+    return say("answers.no_topic", topic=name, topics=listing.text)
 
 
 def ranking_of(query: str, records: Sequence[Record]) -> "Ranking":
@@ -337,8 +340,8 @@ def removal_notes(outcome: "Outcome", frame: Frame) -> list[str]:
 
 
 def joined_ids(version_ids: Sequence[str], frame: Frame) -> str:
-    from core.sanitizer import redact  # a caller may have written any text in their place
+    from core.sanitizer import redact  # as above
 
-    names = (name[:MOST_ID_CHARS] for name in version_ids[:VERSION_IDS_SHOWN])
+    names = (name[:MOST_NAME_CHARS] for name in version_ids[:VERSION_IDS_SHOWN])
     texts = (one_line(redact(name).text)[:80] for name in names)
     return listing_of(texts, len(version_ids), LIST_SHARE * frame.settings.budget_tokens).text
