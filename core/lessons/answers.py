@@ -43,16 +43,17 @@ class Frame:
     usual_threshold: int | None = None  # of other calls, if theirs differs
     # Whether git lacks a part of the log; slow, asked only where records go.
     is_uncommitted: Callable[[], bool] = bool
+    is_second_part: bool = False  # behind a deletion, which spoke of git; its reader has the steps
 
     @property
     def budget(self) -> Budget:
         return Budget(self.settings.budget_tokens, self.settings.budget_chars)
 
     def with_half_budget(self) -> "Frame":
-        """Return the frame for an answer's second part, after one that spoke of git."""
+        """Return the frame for an answer's second part."""
         tokens, chars = self.settings.budget_tokens // 2, self.settings.budget_chars // 2
         settings = self.settings._replace(budget_tokens=tokens, budget_chars=chars)
-        return replace(self, settings=settings, is_uncommitted=bool)
+        return replace(self, settings=settings, is_second_part=True)
 
 
 def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") -> str:

@@ -43,7 +43,7 @@ def compaction_answer(
     lines = [say(f"answers.compact_head_{need}", threshold=limit, **facts), *flaw_notes(log)]
     if not chosen_topics:
         return "\n".join([*lines, answers.list_topics(names[0] if names else "", log, frame)])
-    if need != "pointless":
+    if need != "pointless" and not frame.is_second_part:
         lines.append(say("answers.compact_steps"))
         if frame.is_uncommitted():
             lines.append(say("answers.uncommitted_before"))
