@@ -89,8 +89,9 @@ class ProjectRefusedError(DiskError, ValueError):
 def field_too_long(field: str, used_bytes: int, limit_bytes: int) -> RefusedError:
     over_bytes = used_bytes - limit_bytes
     syllables = -(-over_bytes // 3)  # of Korean, three bytes each
+    split = say("errors.split") if field in ("missing_context", "lesson") else ""
     sizes = {"used_bytes": used_bytes, "limit_bytes": limit_bytes, "over_bytes": over_bytes}
-    return RefusedError("field_too_long", field=field, syllables=syllables, **sizes)
+    return RefusedError("field_too_long", field=field, syllables=syllables, split=split, **sizes)
 
 
 def link_error(key: str, *, path: object, link: object, target: object) -> LogReadError:
