@@ -45,7 +45,7 @@ IsAnchor = Annotated[_Flag, Field(description="Pinned")]
 PrivacyScope = Annotated[schema.Privacy | None, BeforeValidator(as_word)]
 RelationWord = Annotated[schema.Relation | None, BeforeValidator(as_word)]
 OtherRelation = Annotated[schema.Relation, BeforeValidator(as_word), _TextSchema] | None
-Force = Annotated[_Flag, Field(description="Even if pinned")]
+Force = Annotated[_Flag, Field(description="Pinned too; no bin")]
 Hard = Annotated[_Flag, Field(description="No bin")]
 Supersedes = Annotated[_Flag, Field(description="A new fragment takes its place")]
 Errors = Annotated[_TextList, Field(description="Error and cure")]
@@ -129,7 +129,7 @@ def remember(
     privacy_scope: PrivacyScope = None,
 ) -> str:
     """Keep one fact, decision, error with its cure, preference, procedure or relation for all
-    projects of the user. Call it when you learn what a later session needs. No secrets.
+    the user's projects. Call it when you learn what a later session needs. No secrets.
     """
     with open_call("remember") as call:
         draft = schema.Draft(
@@ -317,7 +317,7 @@ def graph_explore(startId: str, agentId: Text = None) -> str:
 
 
 def pin(id: str) -> str:
-    """Keep a fragment for ever. Call it for what must not be lost."""
+    """Keep a fragment forever. Call it for what must not be lost."""
     with open_call("pin") as call:
         return call.pin(id, pinned=True)
 
