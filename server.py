@@ -100,7 +100,7 @@ Threshold = Annotated[int | None, BeforeValidator(deny_bool), Field(description=
 Triggers = Annotated[
     Pieces,
     Field(
-        description="Up to 5 literal pieces of code or command, as typed just before this"
+        description="Up to 5 literal pieces of code or command, typed just before this"
         " mistake: LocalDate.now("
     ),
 ]
@@ -179,9 +179,9 @@ def log_memory(
     """Save one gap after a task: what the instructions left out and a newcomer must be told first.
 
     One call for each gap, in the user's language; none if nothing was missing. The same gap again
-    updates its record. Give paths and when to bring it back in time. No source code,
-    secrets, progress reports, temporary failures, nor what one look at the code shows. UTF-8 bytes:
-    topic 64, missing_context and lesson 1024, ask_next_time 512.
+    updates its record; paths and when bring it back in time. No source code, secrets,
+    progress reports, temporary failures, nor what one look at the code shows. UTF-8 bytes: topic
+    64, missing_context and lesson 1024, ask_next_time 512.
     """
     full_bytes = 0
     if type == "principle" and ask_next_time:  # the questions of many originals seldom fit
@@ -219,8 +219,8 @@ def compact_memory(
     compact_threshold: Threshold = None,
     delete_ids: Annotated[Pieces, Field(description="Tokens of wrong or obsolete records")] = None,
 ) -> str:
-    """Call it when an answer requires it: records by topic with their id@fp tokens, and the steps
-    to merge them into principles. Changes nothing without delete_ids.
+    """Call it when an answer requires it or a record is wrong: records by topic with id@fp tokens,
+    and steps to merge them into principles. Changes nothing without delete_ids.
     """
     store, frame = open_log(threshold=compact_threshold, writes=bool(delete_ids))
     target_topics = [target_topic] if target_topic and target_topic.strip() else None
