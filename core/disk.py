@@ -54,8 +54,7 @@ def is_there(path: Path) -> bool:
 
 def is_irregular(path: Path) -> bool:
     """Return whether anything but a file has this name; a link does."""
-    status = status_of(path)
-    return status is not None and not stat.S_ISREG(status.st_mode)
+    return (status := status_of(path)) is not None and not stat.S_ISREG(status.st_mode)
 
 
 def identity_of(path: Path) -> Identity:

@@ -14,9 +14,9 @@ from fastmcp.exceptions import PromptError, ResourceError, ToolError, Validation
 from fastmcp.prompts import Prompt
 from fastmcp.resources import Resource, ResourceTemplate
 from fastmcp.server.middleware import Middleware, MiddlewareContext
-from fastmcp.tools import Tool
+from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
-from mcp.types import ToolAnnotations
+from mcp.types import TextContent, ToolAnnotations
 from pydantic import ValidationError as ArgumentError
 
 from core.config import read_settings
@@ -64,9 +64,8 @@ class SessionlessServer(FastMCP):
     """
 
     def __init__(self, name: str, **options: Any) -> None:
-        middleware = [_Calls()]
         super().__init__(
-            name, lifespan=_add_threads, mask_error_details=True, middleware=middleware, **options
+            name, lifespan=_add_threads, mask_error_details=True, middleware=[_Calls()], **options
         )
         self.rooms = dict[str, OfferedRoom]()
 
@@ -93,7 +92,7 @@ class SessionlessServer(FastMCP):
         for room_tool in tools:
             if core_only and not room_tool.is_core:
                 continue
-            tool = Tool.from_function(
+            tool = _TextTool.from_function(
                 with_sentences(room_tool.function, ToolError),
                 description=_description(room_tool.function),
                 output_schema=None,  # else every answer travels twice
@@ -129,9 +128,15 @@ class SessionlessServer(FastMCP):
         offer(with_sentences(function, ResourceError))
 
     def offer_prompt(self, function: Callable[..., str], title: str) -> None:
-        wrapper = with_sentences(function, PromptError)
-        prompt = Prompt.from_function(wrapper, title=title, description=_description(function))
-        self.add_prompt(prompt)
+        wrapper, text = with_sentences(function, PromptError), _description(function)
+        self.add_prompt(Prompt.from_function(wrapper, title=title, description=text))
+
+
+class _TextTool(FunctionTool):
+    """A tool of text, which the library (fastmcp 4.2.3) would write as JSON and read again."""
+
+    def convert_result(self, raw_value: Any) -> ToolResult:
+        return ToolResult([TextContent(type="text", text=raw_value)])
 
 
 @asynccontextmanager

@@ -203,8 +203,7 @@ def _caution_lines(outcome: "Outcome", used_bytes: int, caller_notes: Sequence[s
     lines += [say("answers.suspicious", field=name) for name in outcome.suspicious_fields]
     names = LIMITS_BYTES if record.marks else ()  # nearly none has any
     pairs = ((name, mark) for name in names for mark in marks_of(getattr(record, name)))
-    marks = ", ".join(f"{mark} ({name})" for name, mark in pairs)
-    if marks:
+    if marks := ", ".join(f"{mark} ({name})" for name, mark in pairs):
         only_hidden = record.marks == (HIDDEN_TEXT,)
         lines.append(say("answers.marked_hidden" if only_hidden else "answers.marked", found=marks))
     if used_bytes:
