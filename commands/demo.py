@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from commands.clients.machine import is_temporary
 from commands.terminal.ask import need_packages
-from commands.terminal.screen import Screen, break_text, cells, screen_here, shorten, wrap_text
+from commands.terminal.screen import Screen, break_text, named_lines, screen_here, shorten
 from core import git
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, STATE_VARIABLE, VARIABLES
 from core.errors import SentinelError
@@ -135,10 +135,7 @@ def _play_monday(stage: Stage) -> None:
     lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
     stage.write_head(say("demo.story_monday"))
-    width = max(map(cells, {**lesson, **anchors})) + 2
-    for name, text in {**lesson, **anchors}.items():
-        first, *rest = wrap_text(text, stage.screen.width, " " * (width + 2))
-        print("\n".join([f"  {name}{' ' * (width - cells(name))}{first.lstrip(' ')}", *rest]))
+    print("\n".join(named_lines({**lesson, **anchors}, width=stage.screen.width)))
     call = {"name": "log_memory", "arguments": {**lesson, **ANCHORS}}
     messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": CLIENT},

@@ -6,7 +6,7 @@ from typing import Any
 
 from commands import Command
 from commands.terminal.ask import file_name, id_text, moment_from, positive_number
-from commands.terminal.screen import INDENT
+from commands.terminal.screen import INDENT, named_lines, wrap_text
 from core.messages import has_sentence, language, say
 from core.parser import Parser, add_project, add_version, choice_of, with_nearest_name
 from core.program import CLI, NAME, read_version
@@ -32,7 +32,6 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "id": (("id",), {"metavar": "ID", "type": id_text}),
     "any_id": (("ids",), {"metavar": "ID", "nargs": "+", "type": id_text}),
     "words": (("words",), {"metavar": "WORD"}),
-    "kind": (("--kind",), {"metavar": "KIND"}),
     "topic": (("--topic",), {"metavar": "TOPIC", "action": "append"}),
     "room": (("--room",), {"metavar": "ROOM", "action": "append"}),
     "output": (("-o", "--output"), {"metavar": "FILE", "type": file_name}),
@@ -41,10 +40,6 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "yes": (("-y", "--yes"), {"action": "store_true"}),
     "dry_run": (("-n", "--dry-run"), {"action": "store_true"}),
     # add, edit
-    "add_topic": (("--topic",), {"metavar": "TOPIC"}),
-    "add_missing": (("--missing",), {"metavar": "TEXT"}),
-    "add_lesson": (("--lesson",), {"metavar": "TEXT"}),
-    "add_ask": (("--ask",), {"metavar": "TEXT"}),
     "add_path": (("--path",), {"metavar": "PATH", "action": "append"}),
     "add_when": (("--when",), {"metavar": "TEXT", "action": "append"}),
     "add_fragment": (("--fragment",), {"metavar": "ID", "type": id_text}),
@@ -54,7 +49,6 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "topics_old": (("old",), {"metavar": "OLD"}),
     "topics_new": (("new",), {"metavar": "NEW"}),
     "keys_name": (("name",), {"metavar": "NAME"}),
-    "keys_agent": (("--agent",), {"metavar": "AGENT"}),
     # hook
     "hook_event": (("event",), {"metavar": "EVENT"}),
     "hook_client": (("--client",), {"metavar": "CLIENT", "required": True}),
@@ -75,21 +69,20 @@ OPTIONS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "fragments_id": (("ids",), {"metavar": "FRAGMENT", "nargs": "+"}),
     # setup
     "setup_clients": (("clients",), {"metavar": "CLIENT", "type": _client_key}),
-    "setup_rooms": (("--rooms",), {"metavar": "ROOMS"}),
-    "setup_url": (("--url",), {"metavar": "URL"}),
     # help
     "help_command": (("about",), {"metavar": "COMMAND", "nargs": "*"}),
 }
-# Options without a value, which have their name behind the word of their command.
-FLAGS = (
-    "public json force forgotten versions hard originals view_open doctor_fix doctor_online"
-    " report_staged report_strict report_github scan_staged scan_history scan_redact"
-    " export_remove sessions_open sessions_off migrate_sql setup_remove setup_user"
-    " setup_no_rules setup_no_hooks setup_no_approvals setup_oauth"
+# Options that are named by what is behind the word of their command, some with a value.
+SIMPLE = (
+    "public json force forgotten versions hard originals kind=KIND view_open doctor_fix"
+    " doctor_online report_staged report_strict report_github scan_staged scan_history scan_redact"
+    " export_remove sessions_open sessions_off migrate_sql setup_remove setup_user setup_url=URL"
+    " setup_no_rules setup_no_hooks setup_no_approvals setup_rooms=ROOMS setup_oauth"
+    " keys_agent=AGENT add_topic=TOPIC add_missing=TEXT add_lesson=TEXT add_ask=TEXT"
 ).split()
-for flag in FLAGS:
-    option = (flag.partition("_")[2] or flag).replace("_", "-")
-    OPTIONS[flag] = ((f"--{option}",), {"action": "store_true"})
+for name, _, metavar in (words.partition("=") for words in SIMPLE):
+    option = f"--{(name.partition('_')[2] or name).replace('_', '-')}"
+    OPTIONS[name] = ((option,), {"metavar": metavar} if metavar else {"action": "store_true"})
 
 
 def _facts_of(option: str) -> dict[str, str]:
@@ -127,9 +120,8 @@ def parser_of(name: str, commands: Commands) -> Parser:
             if count := name_and_count[len(option) :]:
                 settings = {**settings, "nargs": count}
             group.add_argument(*flags, help=explain(option, **_facts_of(option)), **settings)
-    width = max(map(len, actions), default=0) + 2
-    lines = [f"  {action:{width}}{explain(f'{name}_{action}')}" for action in actions]
-    lines = [f"{explain('actions')}:", *lines, ""] if actions else []
+    action_lines = named_lines({action: explain(f"{name}_{action}") for action in actions})
+    lines = [f"{explain('actions')}:", *action_lines, ""] if actions else []
     if row and row.examples:
         lines += [f"{explain('examples')}:", *(f"  {CLI} {example}" for example in row.examples)]
     parser.epilog = "\n".join(lines).rstrip("\n")
@@ -176,7 +168,7 @@ def show_help(options: argparse.Namespace) -> int:
 
 def first_page(commands: Commands) -> str:
     """Return the newcomer's page: the commands of a day."""
-    more = explain("more", count=len(_names_of(commands)) - len(FIRST_COMMANDS))
+    more = _paragraph("more", count=len(_names_of(commands)) - len(FIRST_COMMANDS))
     return _build_page(["", *_summary_lines(FIRST_COMMANDS, FIRST_COMMANDS), "", more])
 
 
@@ -195,8 +187,11 @@ def _names_of(commands: Commands) -> list[str]:
 
 
 def _summary_lines(names: Iterable[str], all_names: Iterable[str]) -> list[str]:
-    width = max(map(len, all_names)) + len(INDENT)
-    return [f"{INDENT}{name:{width}}{explain(f'cmd_{name}')}" for name in names]
+    return named_lines({name: explain(f"cmd_{name}") for name in names}, all_names)
+
+
+def _paragraph(key: str, **facts: str | int) -> str:
+    return "\n".join(wrap_text(explain(key, **facts), indent=""))
 
 
 def _build_page(lines: list[str]) -> str:
@@ -205,8 +200,7 @@ def _build_page(lines: list[str]) -> str:
         "-h, --help": say("parser.help"),
         "-V, --version": say("parser.version"),
     }
-    width = max(map(len, options)) + len(INDENT)
-    lines = [explain("about"), "", explain("usage"), *lines, "", explain("options")]
-    lines += [f"{INDENT}{option:{width}}{text}" for option, text in options.items()]
-    lines += ["", explain("examples"), *(f"{INDENT}{CLI} {example}" for example in EXAMPLES)]
-    return "\n".join([*lines, "", explain("of_command"), ""])
+    lines = [_paragraph("about"), "", _paragraph("usage"), *lines, "", explain("options")]
+    lines += [*named_lines(options), "", explain("examples")]
+    lines += [f"{INDENT}{CLI} {example}" for example in EXAMPLES]
+    return "\n".join([*lines, "", _paragraph("of_command"), ""])

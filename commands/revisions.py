@@ -31,10 +31,8 @@ _WHOLE_ID = re.compile("[0-9a-f]{40}|[0-9a-f]{64}")
 _RANGE = re.compile(r"(?!\.+\Z)(.*?)\.\.\.?(.*)", re.S)
 # Keys that another part of a report covers, or that only programs need.
 _SILENT_KEYS = frozenset(
-    (
-        *("id", "meta.updated", "meta.former", "meta.compacted_at", "meta.seen", "meta.marks"),
-        *("meta.source_ids", "meta.source_count"),
-    )
+    "id meta.updated meta.former meta.compacted_at meta.seen meta.marks meta.source_ids"
+    " meta.source_count".split()
 )
 
 

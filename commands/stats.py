@@ -13,7 +13,7 @@ from typing import Any
 from commands.hook.journal import KEPT_DAYS, Session, is_recent, sessions_in, versions_in
 from commands.terminal import screen as terminal
 from commands.terminal.ask import ask_room, open_memory
-from commands.terminal.screen import plain, render_table, screen_here
+from commands.terminal.screen import plain, render_table, wrap_text
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
@@ -46,7 +46,7 @@ def stats(options: argparse.Namespace) -> int:
         data[room.name] = figures.data
         lines += ["", terminal.paint(plain(figures.headline), "bold")]
         for text in figures.lines or room.explain_no_match(Filter()):
-            lines += _wrap(plain(text))
+            lines += wrap_text(plain(text))
         if room.name == LESSONS:
             lines += _lesson_lines(memory, data)
     if options.json:
@@ -91,7 +91,7 @@ def _lesson_lines(memory: Memory, data: dict[str, Any]) -> list[str]:
     by_id = {_safe_text(record.version_id): record for record in log.records}
     title = say("stats.came_back", count=len(returned_records))
     section = _section_lines(title, ("seen", "last"), data["came_back"], by_id)
-    return [*_wrap(text), *section, *_hook_lines(hooks, by_id)]
+    return [*wrap_text(text), *section, *_hook_lines(hooks, by_id)]
 
 
 # Notes of hooks
@@ -168,14 +168,14 @@ def _repeats_in(
 def _hook_lines(hooks: Mapping[str, Any], by_id: Mapping[str, Record]) -> list[str]:
     lines = ["", terminal.paint(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
-        return [*lines, *_wrap(say("stats.no_sessions"))]
+        return [*lines, *wrap_text(say("stats.no_sessions"))]
     clients = ", ".join(
         f"{plain(name) or say('stats.unnamed')} {count:,}"
         for name, count in hooks["clients"].items()
     )
     tokens = sum(totals["tokens"] for totals in hooks["moments"].values())
     facts = {"sessions": hooks["sessions"], "day": hooks["since"][:DAY_CHARS], "tokens": tokens}
-    lines += _wrap(say("stats.sessions", clients=clients, **facts))
+    lines += wrap_text(say("stats.sessions", clients=clients, **facts))
     rows = [
         [*(f"{count:,}" for count in totals.values()), say(f"stats.{name}")]
         for name, totals in hooks["moments"].items()
@@ -183,9 +183,9 @@ def _hook_lines(hooks: Mapping[str, Any], by_id: Mapping[str, Record]) -> list[s
     heads = [say(f"stats.{name}") for name in ("times", "count", "tokens", "shown_at")]
     lines += render_table(heads, rows)
     facts_ = {"changed": hooks["changed_sessions"], "reminders": hooks["reminders"]}
-    lines += _wrap(say("stats.changed", **facts_))
+    lines += wrap_text(say("stats.changed", **facts_))
     if hooks["shown_and_gone"]:
-        lines += _wrap(say("stats.gone", gone=hooks["shown_and_gone"]))
+        lines += wrap_text(say("stats.gone", gone=hooks["shown_and_gone"]))
     tables = (
         ("most_shown", ("at_start", "at_action"), hooks["shown"]),
         ("unheeded", ("shown", "last"), hooks["unheeded"]),
@@ -233,12 +233,8 @@ def _section_lines(
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]
     lines += render_table(heads, rows)
     if more := len(entries[MOST_ROWS:]):
-        lines += _wrap(say("stats.more", more=more))
+        lines += wrap_text(say("stats.more", more=more))
     return lines
-
-
-def _wrap(text: str) -> list[str]:
-    return terminal.wrap_text(text, screen_here().text_width)
 
 
 def _last_s(record: Record) -> float:

@@ -42,7 +42,7 @@ class Job:
     """
 
     clients: tuple[str, ...]
-    old_clients: frozenset[str]
+    old_clients: frozenset[str] = frozenset()
     machine: Machine
     installation: Installation
     language: Language | None = None

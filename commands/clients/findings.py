@@ -125,7 +125,6 @@ def _check_client(row: Client, site: Site) -> Iterator[Finding]:
             installation = installation_of(starter.start_words, windows=site.machine.windows)
         job = Job(
             clients=(row.key,),
-            old_clients=frozenset(),
             machine=site.machine,
             installation=installation,
             level=level,

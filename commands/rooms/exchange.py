@@ -12,7 +12,7 @@ from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
 from commands.clients.text_file import ExportError, UserFile, check_inside, write_new
-from commands.rooms.read import rooms_with_kind, table_lines
+from commands.rooms.read import filter_of, rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal import ask
 from commands.terminal import screen as terminal
@@ -27,7 +27,7 @@ from core.messages import has_sentence, say
 from core.room.documents import dump_json
 from core.text.plain import as_code, as_heading, as_item, as_lines, escape_inline, one_line
 from rooms import room as people
-from rooms.room import LESSONS, Filter, Item, Memory
+from rooms.room import LESSONS, Item, Memory
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
@@ -45,10 +45,7 @@ def export(options: argparse.Namespace) -> int:
         return _put_block(memory, options)
     output = "" if options.output in (None, ask.STDOUT) else options.output
     form = options.format or SUFFIXES.get(os.path.splitext(output)[1].lower(), "markdown")
-    filter_ = Filter(
-        topics=tuple(options.topic or ()), kind=options.kind or "", since=options.since or ""
-    )
-    names = options.room or ()
+    filter_, names = filter_of(options), options.room or ()
     rooms = rooms_with_kind(people.rooms_of(memory, names), filter_.kind)
     counts, private_count, notes = Counter[str](), 0, list[str]()
     root, now, public = memory.project.root, utc_now(), options.public

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -34,7 +33,7 @@ from core.sanitizer import redact
 from core.text.plain import fold_text
 from core.text.wording import find_similar, scope_of, usable_topics
 from rooms.lessons import commit_lines, item_of
-from rooms.room import Memory
+from rooms.room import Memory, count_kinds
 
 # By the option of `add` and `edit`, the field of a record; a list has one entry in a line.
 FIELDS = {
@@ -273,9 +272,7 @@ def topic_name(topic: str) -> str:
 
 def redacted_lines(kinds: Collection[str], key: str = "redacted") -> list[str]:
     """Return a sentence that counts secrets by kind, [] for none."""
-    counts = Counter(kinds)
-    kinds_text = ", ".join(f"{kind} {count:,}" for kind, count in counts.items())
-    return [say(f"records.{key}", count=counts.total(), kinds=kinds_text)] if kinds else []
+    return [say(f"records.{key}", **count_kinds([*kinds]))] if kinds else []
 
 
 def _quote(topic: str) -> str:
@@ -361,9 +358,8 @@ def edit_record(record: Record, texts: Texts, root: Path) -> tuple[Record, list[
         paths = normalise_paths(lines, str(root), most=max(MOST_PATHS, len(paths)))
     if "when" in texts:
         reach = reach_of(paths, _lines_of(texts["when"]), root, when)
-        kept_triggers = (
-            when if reach.common_triggers else ()
-        )  # if all new ones go, the old ones stay
+        # If all new ones go, the old ones stay.
+        kept_triggers = when if reach.common_triggers else ()
         when, notes = reach.triggers or kept_triggers, reach.notes
     elif "paths" in texts:
         notes = reach_of(paths, (), root).notes

@@ -29,14 +29,8 @@ def list_items(options: argparse.Namespace) -> int:
     """Print a line for each item, of a search for each match; return 0."""
     memory, screen = ask.open_memory(options), screen_here()
     words, names = " ".join(getattr(options, "words", ())), options.room or ()
-    filter_ = Filter(
-        words=words,
-        topics=tuple(options.topic or ()),
-        kind=options.kind or "",
-        since=options.since or "",
-        forgotten=getattr(options, "forgotten", False),
-        is_brief=not options.json,
-    )
+    is_forgotten = getattr(options, "forgotten", False)
+    filter_ = filter_of(options, words=words, forgotten=is_forgotten, is_brief=not options.json)
     data: dict[str, Any] = {"project": str(memory.project.root)}
     data |= {"query": words} if words else {}
     lines, reasons = list[str](), list[str]()
@@ -100,6 +94,12 @@ def show_items(options: argparse.Namespace) -> int:
     else:
         print_lines(lines[1:])
     return 0
+
+
+def filter_of(options: argparse.Namespace, **more: Any) -> Filter:
+    """Return the choice of the usual options."""
+    topics = tuple(options.topic or ())
+    return Filter(topics=topics, kind=options.kind or "", since=options.since or "", **more)
 
 
 # Shared by the commands that take ids.

@@ -11,13 +11,13 @@ from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.screen import plain, print_lines, print_within, render_table
 from core.errors import RefusedError
 from core.lessons.answers import need_of
-from core.lessons.log import MemoryLog
 from core.lessons.record import normalise_topic, seconds_of
 from core.lessons.record_text import group_by_topic
 from core.messages import say
 from core.sanitizer import redact
-from core.text.wording import TOPICS_COMPARED, find_similar, similar_topics
+from core.text.wording import TOPICS_COMPARED, similar_topics
 from rooms.lessons import item_of
+from rooms.room import lines_on_unknown
 
 MOST_PAIRS = 10
 
@@ -75,8 +75,8 @@ def rename_topic(options: argparse.Namespace) -> int:
     memory = open_memory(options, writes=not options.dry_run)
     log = memory.store.read()
     old, new = normalise_topic(options.old), normalise_topic(options.new)
-    if old not in log.topics:
-        terminal.complain(_unknown_topic(old, log))
+    if unknown := lines_on_unknown("records.unknown_topic", [old], log.topics):
+        terminal.complain(unknown[0])
         return 1
     if old == new:
         print_within([say("records.same_topic")])
@@ -113,18 +113,12 @@ def rename_topic(options: argparse.Namespace) -> int:
     return 0
 
 
-def _unknown_topic(topic: str, log: MemoryLog) -> str:
-    names = ", ".join(map(topic_name, find_similar(topic, [*log.topics])))
-    key = "unknown_topic_but" if names else "unknown_topic"
-    return say(f"records.{key}", topic=topic_name(topic), similar=names)
-
-
 def compact(options: argparse.Namespace) -> int:
     """Print a request to an agent for a compaction; return 1 for an unknown topic."""
     memory = open_memory(options)
     log, topic = memory.store.read(), normalise_topic(options.topic or "")
-    if topic and topic not in log.topics:
-        terminal.complain(_unknown_topic(topic, log))
+    if topic and (unknown := lines_on_unknown("records.unknown_topic", [topic], log.topics)):
+        terminal.complain(unknown[0])
         return 1
     threshold = memory.settings.threshold
     need = need_of(log.records, log.count, threshold)
@@ -246,20 +240,17 @@ def consolidate(options: argparse.Namespace) -> int:
 
 
 def embed(options: argparse.Namespace) -> int:
-    """Embed all fragments with the configured model; return 1 without one."""
+    """Embed all fragments with the configured model. Raises RefusedError without one."""
     from rooms.fragments.for_people import ForPeople
     from rooms.fragments.models.vectors import embed_missing, embedder_of
 
     room, embedder = ForPeople(open_memory(options)).room, embedder_of(os.environ)
     if embedder is None:
-        terminal.complain(say("fragment_commands.no_model"))
-        return 1
+        raise RefusedError("fragment_commands.no_model")
     with progress() as show:
-
-        def show_counts(done: int, count: int) -> None:
-            show(f"{done:,}/{count:,}")
-
-        filled = embed_missing(room, embedder, replaces=True, progress=show_counts)
+        filled = embed_missing(
+            room, embedder, replaces=True, progress=lambda done, count: show(f"{done:,}/{count:,}")
+        )
     model, count, missing_count = plain(embedder.model), filled.count, filled.missing
     print_lines([say("fragment_commands.embedded", model=model, count=count, left=missing_count)])
     return 0
@@ -274,8 +265,7 @@ def migrate(options: argparse.Namespace) -> int:
 
     server = database_server(os.environ)
     if server is None and options.sql:  # the output is to be run as SQL
-        terminal.complain(say("migrate.no_server"))
-        return 1
+        raise RefusedError("migrate.no_server")
     if server is None:
         print_within([say("migrate.no_server")])
         return 0

@@ -149,9 +149,9 @@ def shorten(text: str, most_cells: int) -> str:
     return head.rstrip() + "…"
 
 
-def wrap_text(text: str, width: int, indent: str = INDENT) -> list[str]:
+def wrap_text(text: str, width: int = 0, indent: str = INDENT) -> list[str]:
     """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
-    lines, line = list[str](), ""
+    lines, line, width = list[str](), "", width or screen_here().text_width
     for word in filter(str.strip, _pieces_of(text, sys.maxsize)):
         new_line = f"{line} {word}" if line else indent + word
         if line and cells(new_line) > width:
@@ -207,6 +207,15 @@ def render_table(
     return [screen.paint(lines[0], "bold"), *lines[1:]]
 
 
+def named_lines(texts: Mapping[str, str], names: Iterable[str] = (), width: int = 0) -> list[str]:
+    """Return names and their texts, a column behind the longest of these or other `names`."""
+    lines, indent = list[str](), " " * (max(map(cells, (*texts, *names)), default=0) + 4)
+    for name, text in texts.items():
+        first, *others = wrap_text(text, width, indent)
+        lines += [INDENT + name + first[cells(name) + len(INDENT) :], *others]
+    return lines
+
+
 def _pieces_of(text: str, most_cells: int) -> Iterator[str]:
     """Yield words and blanks; a command that fits is one word."""
     for match in _PIECE.finditer(text):
@@ -225,11 +234,10 @@ def _cells_of(char: str) -> int:
 
 def sentence_lines(text: str, first: str = "") -> list[str]:
     """Return a sentence behind `first`, a sign and a blank; a terminal gets lines below it."""
-    screen = screen_here()
-    if not screen.is_terminal:
+    if not screen_here().is_terminal:
         return [first + text]
     indent = INDENT if first else ""
-    top, *others = wrap_text(text, screen.text_width, indent) or [indent]
+    top, *others = wrap_text(text, indent=indent) or [indent]
     return [first + top[len(indent) :], *others]
 
 

@@ -52,7 +52,7 @@ _GROWTH, _RENEWED_DAYS = 1.5, 1
 _FRESH_HOURS = 1  # fragments saved since are linked by their meaning
 _MOST_FAILURES = 3  # one after the other, and the texts are not the cause
 
-Progress = Callable[[int, int], None]  # done, total
+Progress = Callable[[int, int], object]  # done, total
 _Pairs = list[tuple[Fragment, bytes]]  # fragments with their vectors
 
 # Questions that no memory of a team answers: their nearest fragments show what a model calls near.
