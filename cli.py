@@ -14,6 +14,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 if sys.version_info < (3, 11):  # noqa: UP036 - pre-commit runs any python3
     print(
@@ -168,6 +169,20 @@ def _print_error(error: SentinelError) -> None:
         complain(str(error).removesuffix(commands), block=plain_lines(commands))
 
 
+class _Output(io.FileIO):
+    """A standard stream: no reader that ends, such as `head`, and no full disk stops a deed."""
+
+    failures: ClassVar[list[OSError]] = []
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):
+                self.failures.append(error)
+            return len(data)
+
+
 def run() -> None:
     if sys.argv[1:2] == ["hook"]:
         try:
@@ -175,21 +190,22 @@ def run() -> None:
         except SystemExit:  # its help
             sys.stdout.flush()
         os._exit(0)  # at once: taking Python apart costs a quarter of a hook's time
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream and not stream.isatty():  # None if the caller closed it
+            pipe = io.BufferedWriter(_Output(stream.fileno(), "wb", closefd=False))
+            setattr(sys, name, io.TextIOWrapper(pipe, line_buffering=stream.line_buffering))
     try:
-        code = main()
-        if sys.stdout:  # None if the caller closed it
-            sys.stdout.flush()
+        code: Any = main()
+    except SystemExit as error:
+        code = error.code
     except KeyboardInterrupt:
         code = 130
-    except OSError as error:
-        is_read = isinstance(error, BrokenPipeError)  # the reader, such as `head`, is done
-        if error.filename is not None and not is_read:  # only a stream's error names no file
-            raise
-        # Drop unwritten output, which Python would write again at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if not is_read:
-            _print_error(DiskError("output", reason=error.strerror or type(error).__name__))
-        code = 0 if is_read else 1
+    if sys.stdout:
+        sys.stdout.flush()
+    for failure in _Output.failures[:1]:
+        _print_error(DiskError("output", reason=failure.strerror or type(failure).__name__))
+        code = code or 1
     sys.exit(code)
 
 

@@ -1,8 +1,6 @@
 """Tests the documents that `export` writes, and the parts of files that `import` reads."""
 
-import os
 import re
-import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -78,18 +76,6 @@ def document(records: list[Record], project: str = "shop", *, now: str = LATER) 
 def test_the_markdown_document_is_the_golden_one(lang: Language) -> None:
     golden = (DATA / f"export.{lang}.md").read_bytes().decode("utf-8")
     assert in_language(lang, document, SHOP) == golden
-
-
-@pytest.mark.long  # it costs much
-@pytest.mark.skipif(sys.platform != "linux", reason="needs /dev/full")
-@pytest.mark.parametrize("count", [1, 200], ids=["at the end", "on the way"])
-@pytest.mark.parametrize(("lang", "said"), ROWS["an_output_that_is_full_is_a_sentence"])
-def test_a_full_output_is_a_sentence(project: Path, lang: str, said: str, count: int) -> None:
-    write(project, *(a_record(f"gap {i}") for i in range(count)))
-    with open("/dev/full", "wb") as full:
-        environment = {**os.environ, "SENTINEL_MEMORY_LANG": lang}
-        done = Run.started("export", environment=environment, stdout=full.fileno())
-    assert done == (1, "", said)
 
 
 # No text of a record becomes markup there.
