@@ -67,7 +67,7 @@ COMMANDS = {
         "add_topic add_missing add_lesson add_ask add_path add_when add_fragment yes/dry_run",
         ('add --topic ci --missing "Node version" --lesson "Use Node 22"', "add")),
     "edit": Command("rooms.lesson:edit", "change",
-        "id add_topic add_missing add_lesson add_ask add_path add_when from",
+        "id add_topic add_missing add_lesson add_ask add_path add_when from yes",
         ('edit 3f2a --lesson "Use Node 24"', "edit 3f2a")),
     "forget": Command("rooms.read:forget_items", "change",
         "any_id room hard yes/dry_run", ("forget 3f2a --dry-run", "forget '#12' k3fa9x2m")),
