@@ -58,7 +58,9 @@ def plan_setup(job: Job) -> Plan:
     plan, folder = Plan(job), job.root / config.CONTEXT_DIRECTORY
     for row in job.rows:
         if job.level not in row.entry:
-            plan.note("no_user_level", client=row.name)
+            if not job.remove or row.key in job.old_clients:
+                key = "no_user_level_remove" if job.remove else "no_user_level"
+                plan.note(key, client=row.name, name=row.key)
             continue
         if job.url or job.remove:
             _plan_team(plan, row)

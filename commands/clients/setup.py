@@ -23,7 +23,7 @@ from commands.clients.text_file import ExportError
 from commands.terminal import screen as terminal
 from commands.terminal.ask import is_confirmed, need_packages, open_memory
 from commands.terminal.screen import complain, plain, print_lines, screen_here
-from core.config import CONTEXT_DIRECTORY, FRAGMENTS_VARIABLE, Project, read_rooms
+from core.config import CONTEXT_DIRECTORY, DEFAULT_ROOMS, FRAGMENTS_VARIABLE, Project, read_rooms
 from core.errors import RefusedError, SentinelError
 from core.messages import LANG_VARIABLE, Facts, has_sentence, language, say
 from core.program import ROOT, command_line
@@ -220,7 +220,7 @@ def _write_files(plan: Plan) -> int:
     if has_hooks and not job.remove and (reason := try_hook(job.installation)):
         failures += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
-    if steps := [*_next_steps(job, changes)] if changes else []:
+    if steps := [*_next_steps(plan, changes)] if changes else []:
         print("", terminal.paint(say("setup.next"), "bold"), sep="\n")
     for text in steps:
         print("\n".join(terminal.sentence_lines(text, "- ")))
@@ -254,8 +254,8 @@ def try_hook(installation: machine.Installation) -> str:
     return ""
 
 
-def _next_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
-    names = ", ".join(part.client for change in changes for part in change.parts)
+def _next_steps(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    job, names = plan.job, ", ".join(part.client for change in changes for part in change.parts)
     rows = [row for row in job.rows if row.name in names]
     if job.remove:  # several share a file of rules; its change may name one that was never here
         rows = [row for row in rows if row.key in job.old_clients] or rows
@@ -276,15 +276,15 @@ def _next_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
         shell = "setx {} smk_…" if os.name == "nt" else "export {}=smk_…"
         yield say("setup.next_key", variable=KEY_VARIABLE, line=shell.format(KEY_VARIABLE))
     if job.level == "project" and job.tree:
-        yield from _team_steps(job, changes)
+        yield from _team_steps(plan, changes)
     if not job.url:
         words = [*job.installation.cli, "doctor", "--project", job.project]
         command = command_line(words, windows=job.machine.windows)
         yield say("setup.next_doctor", command=plain(command))
 
 
-def _team_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
-    commit, rest = list[str](), list[str]()
+def _team_steps(plan: Plan, changes: Sequence[Change]) -> Iterator[str]:
+    job, commit, rest = plan.job, list[str](), list[str]()
     for change in changes:
         kinds = {part.kind for part in change.parts}
         if not change.path.is_relative_to(job.root) or kinds & {"approvals", "exclude"}:
@@ -300,6 +300,8 @@ def _team_steps(job: Job, changes: Sequence[Change]) -> Iterator[str]:
         yield say("setup.next_local", files=", ".join(map(plain, rest)))
     if commit or rest:
         option = ["--url", job.url, *(["--oauth"] if job.oauth else [])] if job.url else []
-        rooms = ["--rooms", ",".join(job.rooms)] if job.rooms else []
-        words = ["sentinel-memory", "setup", *job.clients, *option, *rooms]
+        kept_rooms = () if job.url else max(map(plan.rooms_of, job.rows), key=len)
+        rooms = job.rooms or (kept_rooms if kept_rooms != DEFAULT_ROOMS else ())
+        room_option = ["--rooms", ",".join(rooms)] if rooms else []
+        words = ["sentinel-memory", "setup", *job.clients, *option, *room_option]
         yield say("setup.next_colleagues", command=plain(shlex.join(words)))
