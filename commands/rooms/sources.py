@@ -41,7 +41,7 @@ _FRAGMENTS = re.compile(rb'CREATE TABLE (?:IF NOT EXISTS )?["`\[]?(?:memory_item
 _SESSIONS = re.compile(rb'\A\s*[{\[].*?"(?:contexts|currentWork|startedAt)"\s*:', re.S)
 _MARKS = re.compile(rb"^(?:<{7}|>{7})(?= |\r*$)", re.M)  # of a conflict
 # Exports for people, of this and of older versions.
-_DOCUMENTS = re.compile(b"<!-- sentinel-memory(?: export|-sessions|-fragments):")
+_DOCUMENTS = re.compile(b'<!-- sentinel-memory(?: export|-sessions|-fragments):|"data">{"items":')
 _KEY_PAIRS = (("content", "topic"), ("from_id", "to_id"), ("fragment_id", "content"))
 # Parts without lessons: the reason, the beginning, the end.
 _SKIPPED_PARTS = (
