@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.config import Settings
+from core.config import DEFAULT_AGENT, Settings
 from core.disk import reason_of
 from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
@@ -183,8 +183,9 @@ def _server_findings(server: Server, settings: Settings) -> Iterator[Finding]:
             if not state.vector_schema or state.has_waiting_vectors:
                 yield _finding("server_vectors", "note", place)
             if is_standby:
-                standby = ServerError("read_only", path=server.name)
-                yield _finding("server_unusable", "error", {"said": str(standby)})
+                raise ServerError("read_only", path=server.name)
+            with engine.for_agent(DEFAULT_AGENT).reading():
+                pass  # by the login of agents, which may be none, or too strong
             with engine.reading() as rows:
                 counts = _count_fragments(rows)
             facts = counts | {"schema": state.version, "bytes": size, "mode": ""}
