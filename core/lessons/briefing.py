@@ -199,13 +199,12 @@ def prompt_briefing(records: Iterable[Record]) -> Briefing:
     return _recall_briefing(fitting_variants)
 
 
-def _recall_briefing(variants: Sequence[tuple[Record, Record]]) -> Briefing:
-    """variants: records, each with what is shown of it."""
-    if not variants:
+def _recall_briefing(records_as_shown: Sequence[tuple[Record, Record]]) -> Briefing:
+    if not records_as_shown:
         return Briefing()
-    blocks = record_text.blocks_by_topic(variant for _, variant in variants)
+    blocks = record_text.blocks_by_topic(variant for _, variant in records_as_shown)
     text = "\n".join([say("answers.recall_head"), *(block.text for block in blocks)])
-    return Briefing(text, tuple(record for record, _ in variants))
+    return Briefing(text, tuple(record for record, _ in records_as_shown))
 
 
 def without_context(record: Record) -> Record:

@@ -75,14 +75,13 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
             return None
         return Block.from_text(record_block(record, version_id=version_id_text(record)))
 
-    budget_tokens = frame.settings.budget_tokens
     names = sorted(topics, key=lambda name: (_is_compact(topics[name]), -len(topics[name])))
     if may_fit((record for members in topics.values() for record in members), budget):
         texts = [_whole_topic(name, topics[name]) for name in names]
         if all(map(replace(budget).take, texts)):
             return texts
     budget.spend(say("answers.compact_rest", topics=""))
-    budget.tokens -= LIST_SHARE * budget_tokens
+    budget.tokens -= LIST_SHARE * frame.settings.budget_tokens
     lines, rest_counts = list[str](), list[tuple[str, int]]()
     for name in names:
         records = topics[name]
@@ -98,7 +97,7 @@ def _fit_topics(topics: Mapping[str, Sequence[Record]], budget: Budget, frame: F
         else:
             rest_counts.append((name, len(records)))
     if rest_counts:
-        listing = answers.topic_listing(rest_counts, budget_tokens, at_most=8)
+        listing = answers.topic_listing(rest_counts, frame.settings.budget_tokens, at_most=8)
         lines.append(say("answers.compact_rest", topics=listing.text))
     return lines
 
