@@ -362,7 +362,7 @@ def _plan_hooks(plan: Plan, row: Client, hooks: Hooks) -> None:
     def edit_data(data: Table) -> Table:
         if job.remove:
             rest = merge.with_hooks(data, {})
-            return {} if rest == {"version": 1} and rest != data else rest
+            return {} if hooks.version and rest == {"version": 1} != data else rest
         odd_key = next((key for key in data if hooks.keys and key not in hooks.keys), "")
         version = data.get("version", 1)
         if odd_key or (hooks.version and (version != 1 or version is True)):
