@@ -327,8 +327,7 @@ def unite_versions(record: Record, others: Iterable[Record]) -> Record:
     ]
     if not updates:
         return record
-    lists = (version.source_ids for version in (record, *updates))
-    source_ids = dict.fromkeys(chain.from_iterable(lists))
+    source_ids = dict.fromkeys(chain(*(version.source_ids for version in (record, *updates))))
     count = len(ids_in(source_ids) - ids_in(record.source_ids))
     union = replace(with_former(record, *updates, record), source_ids=tuple(source_ids))
     if not count:

@@ -60,11 +60,7 @@ _ERRORS_ONLY = 3  # a level of logging: a server must not print
 _ENDINGS = (".cmd", ".exe", ".bat") if os.name == "nt" else ("",)
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _ARGUMENTS = ("--extensions", "none", "--allowed-mcp-server-names", "none")
-_SETTINGS = {
-    "tools": {"core": []},
-    "mcp": {"allowed": ["none"]},
-    "hooksConfig": {"enabled": False},
-}
+_SETTINGS = {"tools": {"core": []}, "mcp": {"allowed": ["none"]}, "hooksConfig": {"enabled": False}}
 
 
 class Verdict(NamedTuple):
