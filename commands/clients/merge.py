@@ -9,7 +9,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NoReturn
 
 from commands.clients.table import CLIENTS, ENTRY, EVENTS, value_at
@@ -21,6 +21,7 @@ MARK = "# sentinel-memory setup"  # in git's `info/exclude`
 Keys = Sequence[str]
 Table = Mapping[str, Any]
 
+_MOST_DEPTH = 200  # indented text grows with its square, and newer Pythons read 50,000
 _STRING = r'"(?:[^"\\]|\\.)*+"?'
 _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
 _COMMA = re.compile(rf"({_STRING}|[\[{{,]\s*+,)|,(?=\s*+[\]}}])", re.DOTALL)
@@ -61,10 +62,12 @@ def json_data(text: str, *, takes_mark: bool = True) -> dict[str, Any]:
         raise CannotEditError("json_mark")
     if not bare.strip(" \t\r\n"):
         return {}
+    signs = re.sub(_STRING, "", bare, flags=re.DOTALL)
+    depths = accumulate((sign in "{[") - (sign in "]}") for sign in signs)
+    if max(depths, default=0) > _MOST_DEPTH:
+        raise CannotEditError("json_depth")
     try:
         data = _DECODER.decode(bare)
-    except RecursionError:
-        raise CannotEditError("json_depth") from None
     except ValueError as error:
         key = "json_twice" if str(error) == "twice" else "json_syntax"
         if bare != without_comments(bare) and json_data(without_comments(bare)) is not None:
