@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import threading
 import time
@@ -31,6 +32,7 @@ _SHARING_RETRY_S = 1.0
 _POLL_S = 0.01
 _RELEASE_TRIES = 2
 _MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
+_ABANDONED_AGE_S = 10  # from its last write to the rename a temporary file needs a moment
 
 Identity = tuple[int, ...] | None
 _Result = TypeVar("_Result")
@@ -176,6 +178,16 @@ def rename(temporary: Path, target: Path) -> None:
         raise
 
 
+def remove_strays(directory: Path, name: str, *, least_age_s: float = 0) -> None:
+    """Remove temporary files of this base, which killed writers left. Raises OSError."""
+    pattern = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp(-journal)?")
+    for stray in filter(pattern.fullmatch, os.listdir(directory)):
+        status = status_of(directory / stray)
+        is_old = status and (not least_age_s or time.time() - status.st_mtime > least_age_s)
+        if is_old and not is_irregular(directory / stray):
+            (directory / stray).unlink(missing_ok=True)
+
+
 def replace_file(
     path: Path,
     data: bytes | Iterable[bytes],
@@ -194,6 +206,8 @@ def replace_file(
         target = Path(os.path.realpath(path, strict=True))
     except FileNotFoundError:  # a link that cannot be read is not taken for a file
         target = Path(os.path.realpath(path.parent, strict=True), path.name)
+    with contextlib.suppress(OSError):
+        remove_strays(target.parent, name or target.name, least_age_s=_ABANDONED_AGE_S)
     with prepared_file(target, data, name, like=like, is_private=is_private) as temporary:
         check(target)
         rename(temporary, target)

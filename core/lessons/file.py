@@ -7,7 +7,6 @@ tell git about it, and the side file of records that left. For local disks.
 import contextlib
 import errno
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +30,6 @@ COMPANIONS = {IGNORE_NAME: GITIGNORE, ".gitattributes": GITATTRIBUTES}
 
 _MOST_ATTEMPTS = 5
 _SETTLE_S = 0.05
-_TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp")
 _Result = TypeVar("_Result")
 
 
@@ -153,14 +151,9 @@ class LogFile:
                 timeout_s=self._lock_timeout_s,
                 cancellation=self._cancellation,
             ):
-                strays = list[Path]()  # temporary files of killed writers
                 with contextlib.suppress(OSError):  # nobody may list it, or another user's stray
                     for path in dict.fromkeys((real_path, self.path)):
-                        matches = map(_TEMPORARY_NAME.fullmatch, sorted(os.listdir(path.parent)))
-                        hits = (match for match in matches if match and match["name"] == path.name)
-                        strays += [path.parent / match[0] for match in hits]
-                    for stray in strays:
-                        os.unlink(stray)
+                        disk.remove_strays(path.parent, path.name)
                 try:
                     yield real_path
                 finally:  # `git stash -u` takes the rule away and leaves the lock

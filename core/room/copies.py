@@ -8,7 +8,6 @@ import glob
 import os
 import sqlite3
 import stat
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -17,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from core.disk import prepared_file, rename, status_of, sync_directory
+from core.disk import prepared_file, remove_strays, rename, status_of, sync_directory
 from core.program import printable_fact
 
 MODE = 0o600  # the work on a machine is its user's
@@ -88,10 +87,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     write: fills an empty file. Raises OSError, sqlite3.Error and errors of `check`; older copies
     stay.
     """
-    for old_file in _find_copies(path, is_finished=False):
-        status = status_of(old_file)
-        if status and time.time() - status.st_mtime > _ABANDONED_AGE_S:
-            old_file.unlink(missing_ok=True)
+    remove_strays(path.parent, path.name, least_age_s=_ABANDONED_AGE_S)
     target = path.with_name(f"{path.name}.copy-{datetime.now(UTC):{_STAMP}}")
     with prepared_file(target, b"", path.name, mode=MODE) as new_copy:
         try:
@@ -117,17 +113,15 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
 
 def remove_copies(path: Path) -> bool:
     """Remove the copies of a database, also unfinished ones; False where one is left."""
-    is_clean = True
-    # The unfinished ones first: one that gets its name meanwhile is found among the others.
-    for is_finished in (False, True):
-        try:
-            for copy in _find_copies(path, is_finished=is_finished):
+    try:
+        with suppress(FileNotFoundError):  # the directory is gone
+            # The unfinished ones first: one that gets its name meanwhile is found among the others.
+            remove_strays(path.parent, path.name)
+            for copy in _find_copies(path):
                 copy.unlink(missing_ok=True)
-        except FileNotFoundError:  # the directory is gone
-            pass
-        except OSError:
-            is_clean = False
-    return is_clean
+    except OSError:
+        return False
+    return True
 
 
 def newest_whole_copy(path: Path, check: Check) -> Path | None:
@@ -254,11 +248,10 @@ def size_of(path: str | Path) -> int:
     return status.st_size if status else 0
 
 
-def _find_copies(path: Path, *, is_finished: bool = True) -> list[Path]:
+def _find_copies(path: Path) -> list[Path]:
     """Return the copies, links apart. Raises OSError: an unread directory is not empty."""
-    prefix, suffix = (f"{path.name}.copy-", "") if is_finished else (f".{path.name}.", ".tmp")
-    names = (name for name in os.listdir(path.parent) if name.startswith(prefix))
-    copies = (path.with_name(name) for name in names if name.endswith(suffix))
+    names = (name for name in os.listdir(path.parent) if name.startswith(f"{path.name}.copy-"))
+    copies = map(path.with_name, names)
     return [copy for copy in copies if stat.S_ISREG(os.lstat(copy).st_mode)]
 
 

@@ -74,10 +74,6 @@ def test_equal_bytes_are_not_written_and_companions_of_the_user_stay(path: Path)
     (path.parent / ".gitattributes").unlink()
     write(path, b"two\n")
     assert not (path.parent / ".gitattributes").exists()
-    for name in (STRAY.format(path.name), "notes.tmp"):
-        (path.parent / name).write_bytes(b"half")
-    write(path, b"three\n")
-    assert [it.name for it in path.parent.glob("*.tmp")] == ["notes.tmp"]
 
 
 @pytest.mark.row("P8", "P9")

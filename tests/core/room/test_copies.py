@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import count
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -214,21 +215,15 @@ def test_a_save_waits_for_no_copy_and_of_two_one_is_made(path: Path, opened: not
 # removals
 
 
-def test_a_text_removed_for_good_is_in_no_copy(
-    path: Path, opened: notes.Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_removed_for_good_is_in_no_copy(path: Path, opened: notes.Opened) -> None:
     database = opened()
     notes.put(database, "day 0", "a telling text")
     database.keep_copy()
-    path.with_name(".data.db.0123456789abcdef.tmp").write_bytes(b"a telling text")
+    for suffix in ("tmp", "tmp-journal"):
+        path.with_name(f".data.db.0123456789abcdef.{suffix}").write_bytes(b"a telling text")
     with database.writing() as connection:
         connection.execute("DELETE FROM notes WHERE text LIKE '%telling%'")
-
-    def refuse(*_: object, **_named: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Path, "unlink", refuse)
+    with mock.patch.object(Path, "unlink", side_effect=PermissionError(errno.EACCES, "denied")):
         assert not database.purge()  # a copy that cannot be removed is told of
     assert database.purge() and copies_of(path) == []
     left = b"".join(it.read_bytes() for it in path.parent.iterdir())
