@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from commands.clients.text_file import write_new
 from commands.rooms.read import item_lines
 from commands.terminal.ask import is_confirmed, open_memory, read_answer
 from commands.terminal.screen import complain, plain, print_within
@@ -303,24 +304,25 @@ def edit(options: argparse.Namespace) -> int:
     if not editor:
         raise RefusedError("records.no_editor", id=id_)
     data = text.encode("utf-8", "replace")
-    handle, name = tempfile.mkstemp(prefix="sentinel-memory-", suffix=".txt")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    path, lines, is_done = Path(name), list[str](), False
+    path = Path(tempfile.gettempdir(), f"sentinel-memory-{os.urandom(8).hex()}.txt")
+    write_new(path, data.decode(), force=False, project=memory.project.root, is_private=True)
+    lines, is_done = list[str](), False
     try:
         with suppress(OSError):
-            is_done = not subprocess.run([*editor, name], check=False).returncode
+            is_done = not subprocess.run([*editor, path], check=False).returncode
         if not is_done:
             raise RefusedError("records.editor_failed", editor=editor[0], id=id_)
         lines = _save_edits(memory, record, sections_in(data.decode()), _read_sections(path))
     except SentinelError as error:  # printed here, above the place where the text is kept
         complain(str(error))
     finally:
-        content = path.read_bytes() if path.exists() else b""  # an editor may remove it
-        if lines or content in (b"", data):
-            path.unlink(missing_ok=True)
-        else:  # in one line, so that the path can be copied
-            complain(say("records.text_kept", path=shlex.quote(plain(name)), id=id_))
+        is_kept = not lines
+        with suppress(OSError):  # an editor may remove the file, and a saved text is saved
+            is_kept = is_kept and path.exists() and path.read_bytes() not in (b"", data)
+            if not is_kept:
+                path.unlink(missing_ok=True)
+        if is_kept:  # in one line, so that the path can be copied
+            complain(say("records.text_kept", path=shlex.quote(plain(str(path))), id=id_))
     print_within(lines)
     return 0 if lines else 1
 

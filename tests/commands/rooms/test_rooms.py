@@ -349,6 +349,15 @@ def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
     assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.version_id}
 
 
+def test_an_editor_for_whose_text_there_is_no_place_is_not_opened(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = store_of(project).upsert_log(a_draft("gap")).record
+    monkeypatch.setenv("VISUAL", "true")
+    monkeypatch.setattr("tempfile.tempdir", str(project / "absent"))
+    assert "absent/sentinel-memory-" in command("edit", record.id).errors
+
+
 @pytest.mark.long  # it costs much
 def test_at_a_terminal_two_questions_are_asked_and_no_typing_is_lost(desk: Desk) -> None:
     desk.write(a_record("gap", topic="node"), a_record("other gap", topic="ci"))
