@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from commands.clients.findings import client_findings, server_findings
+from commands.terminal import screen as terminal
 from commands.terminal.ask import check_confirmation, is_confirmed, open_memory
 from commands.terminal.screen import INDENT, cells, plain, plain_json, screen_here, sentence_lines
 from core.config import CONTEXT_DIRECTORY, LOG_NAME, Project
@@ -31,10 +32,7 @@ FACT_CHARS = 1_000
 # Findings whose repair changes files that are to be committed.
 _SHARED_KINDS = frozenset(("no_union", "lock_not_ignored"))
 MOUNTS = Path("/proc/self/mounts")
-NETWORK = (
-    *("nfs", "cifs", "smb", "9p", "afs", "ceph", "davfs", "vboxsf"),
-    *("fuse.sshfs", "fuse.rclone"),
-)
+NETWORK = tuple("nfs cifs smb 9p afs ceph davfs vboxsf fuse.sshfs fuse.rclone".split())
 _NO_FILTER = "unspecified", "unset"
 
 
@@ -55,7 +53,7 @@ def doctor(options: argparse.Namespace) -> int:
     check_confirmation(options, "--fix")
     memory = open_memory(options, writes=options.fix and not options.dry_run)
     project = memory.project
-    findings, repairs = examine(memory, online=options.online), list[Finding]()
+    findings, repairs, errors = examine(memory, online=options.online), list[Finding](), 0
     faults = [finding for finding in findings if finding.fix]
     if options.fix and faults:
         if not (options.yes or options.json):
@@ -65,9 +63,13 @@ def doctor(options: argparse.Namespace) -> int:
                 return status_of(findings)
         if not options.dry_run:
             new_facts: dict[object, dict[str, str | int]] = {}  # of each repair
-            for finding in faults:
-                if finding.fix and finding.fix not in new_facts:
-                    new_facts[finding.fix] = dict(finding.fix() or {})
+            for fix in dict.fromkeys(finding.fix for finding in faults):
+                new_facts[fix] = {}
+                try:
+                    new_facts[fix] = dict((fix and fix()) or {})
+                except SentinelError as error:  # the other repairs are made and told all the same
+                    errors += 1
+                    terminal.complain(str(error))
             findings = examine(memory, online=options.online)
             left_texts = {(finding.lines, text_of(finding)) for finding in findings}
             repairs = [
@@ -94,7 +96,7 @@ def doctor(options: argparse.Namespace) -> int:
         if faults and not options.fix:
             lines += sentence_lines(say("doctor.would_fix", count=len(faults)))
         print("\n".join(lines))
-    return status_of(findings)
+    return status_of(findings) or int(errors > 0)
 
 
 def examine(memory: Memory, *, online: bool) -> list[Finding]:
