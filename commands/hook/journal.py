@@ -109,7 +109,7 @@ def open_session(directory: str, session_id: str) -> Session:
 
 def sessions_in(directory: str) -> Iterator[Session]:
     """Yield all sessions of a project, from the oldest file on."""
-    for path in _file_times(directory):
+    for path in _file_times(directory, _SUFFIX):
         yield from (Session(path, events) for events in _read_sessions(path))
 
 
@@ -119,22 +119,20 @@ def is_recent(event: Mapping[str, Any], now_s: float) -> bool:
 
 
 def forget_old_sessions(directory: str) -> None:
-    """Remove session files untouched for KEPT_DAYS, at most MOST_REMOVED."""
+    """Remove files untouched for KEPT_DAYS, also unfinished ones, at most MOST_REMOVED."""
     oldest_s = time.time() - KEPT_DAYS * _DAY_S
-    for path, touched_s in list(_file_times(directory).items())[:MOST_REMOVED]:
+    for path, touched_s in list(_file_times(directory, ".tmp", _SUFFIX).items())[:MOST_REMOVED]:
         if touched_s < oldest_s:
             with contextlib.suppress(OSError):
                 os.unlink(path)
 
 
-def _file_times(directory: str) -> dict[str, float]:
-    times_s = dict[str, float]()
-    try:
+def _file_times(directory: str, *suffixes: str) -> dict[str, float]:
+    times_s, names = dict[str, float](), list[str]()
+    with contextlib.suppress(OSError):
         names = os.listdir(directory) if directory else []
-    except OSError:
-        return times_s
     for name in names:
-        if name.endswith(_SUFFIX):
+        if name.endswith(suffixes):
             path = os.path.join(directory, name)
             with contextlib.suppress(OSError):
                 times_s[path] = os.stat(path).st_mtime

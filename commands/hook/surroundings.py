@@ -92,7 +92,7 @@ def save_survey(directory: str, survey: Survey) -> bool:
         return False
     data = {"log": survey.log, **{part: _pack(getattr(survey.counts, part)) for part in _PARTS}}
     path = os.path.join(directory, FILE)
-    copy = f"{path}.{os.getpid()}"
+    copy = f"{path}.{os.getpid()}.tmp"
     with contextlib.suppress(OSError):
         os.makedirs(directory, mode=0o700, exist_ok=True)
         try:
