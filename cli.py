@@ -140,6 +140,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         except SentinelError as error:
             _print_error(error)
             return row.error_code
+        except OSError as error:
+            if error.filename is None:  # of a stream; see `run`
+                raise
+            reason, path = error.strerror or type(error).__name__, str(error.filename)
+            _print_error(DiskError("system", path=path, reason=reason))
+            return row.error_code
 
 
 def _command_of(argv: Sequence[str]) -> tuple[str, list[str]]:

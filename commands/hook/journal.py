@@ -131,11 +131,9 @@ def _file_times(directory: str, *suffixes: str) -> dict[str, float]:
     times_s, names = dict[str, float](), list[str]()
     with contextlib.suppress(OSError):
         names = os.listdir(directory) if directory else []
-    for name in names:
-        if name.endswith(suffixes):
-            path = os.path.join(directory, name)
-            with contextlib.suppress(OSError):
-                times_s[path] = os.stat(path).st_mtime
+    for path in (os.path.join(directory, name) for name in names if name.endswith(suffixes)):
+        with contextlib.suppress(OSError):
+            times_s[path] = os.stat(path).st_mtime
     return dict(sorted(times_s.items(), key=lambda item: item[1]))
 
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from core.disk import prepared_file, remove_strays, rename, status_of, sync_directory
+from core.disk import append, prepared_file, remove_strays, rename, status_of, sync_directory
 from core.program import printable_fact
 
 MODE = 0o600  # the work on a machine is its user's
@@ -92,11 +92,7 @@ def keep_copy(path: Path, write: Callable[[Path], object], check: Check) -> None
     with prepared_file(target, b"", path.name, mode=MODE) as new_copy:
         try:
             write(new_copy)
-            descriptor = os.open(new_copy, os.O_RDWR)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+            append(new_copy, b"")  # which syncs it
             if flaw := flaw_of(new_copy, check):
                 raise sqlite3.DatabaseError(flaw)
             if not is_due(path):  # another process was faster
