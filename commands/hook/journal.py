@@ -140,11 +140,9 @@ def _file_times(directory: str, *suffixes: str) -> dict[str, float]:
 def _read_sessions(path: str, data: bytes | None = None) -> list[list[dict[str, Any]]]:
     """Return the events of each session in a file, at least one list. data: its content."""
     if data is None:
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError:
-            data = b""
+        data = b""
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            data = file.read()
     is_shared = os.path.basename(path).startswith(_UNNAMED.partition("%")[0])
     sessions: list[list[dict[str, Any]]] = [[]]
     for line in data.splitlines():

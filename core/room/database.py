@@ -378,12 +378,14 @@ class Database:
         path, reason = str(self.path), reason_of(error)
         if code_of(error) in BUSY_CODES:
             return DatabaseBusyError(path=path, waited_s=round(self._timeout_s))
-        is_of_pages = code_of(error) in _DAMAGE_CODES
-        if is_of_pages and getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+        is_of_pages, code = code_of(error) in _DAMAGE_CODES, getattr(error, "sqlite_errorcode", 0)
+        if is_of_pages and code != sqlite3.SQLITE_CORRUPT_VTAB:
             with contextlib.suppress(OSError):
                 self._damage = identity_of(self.path), reason
         if is_of_pages or copies.is_unreadable_text(error):
             return self.damage_error(reason)
+        if key == "write" and code == sqlite3.SQLITE_IOERR_FSYNC:
+            key = "unsynced"  # a whole transaction in the journal counts once all have ended
         return DatabaseError(key, path=path, reason=reason)
 
 

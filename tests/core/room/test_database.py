@@ -82,6 +82,17 @@ def test_a_failed_write_leaves_nothing_and_a_reader_sees_one_state(opened: notes
 # versions
 
 
+@pytest.mark.parametrize("code", ["SQLITE_IOERR_FSYNC", "SQLITE_IOERR_WRITE"])
+def test_a_write_that_the_disk_did_not_confirm_is_not_said_to_be_undone(
+    opened: notes.Opened, code: str
+) -> None:
+    failure = sqlite3.OperationalError("disk I/O error")
+    failure.sqlite_errorcode = getattr(sqlite3, code)
+    key = "unsynced" if code == "SQLITE_IOERR_FSYNC" else "write"
+    with raised(DatabaseError, key), opened().writing():
+        raise failure
+
+
 def test_an_older_schema_is_brought_up_in_one_piece(path: Path, opened: notes.Opened) -> None:
     notes.put(opened(notes.ONE), "one")
     step = ("ALTER TABLE notes ADD COLUMN kind TEXT", "INSERT INTO nowhere VALUES (1)")
