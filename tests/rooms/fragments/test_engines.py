@@ -611,8 +611,9 @@ def test_a_hostile_text_is_stored_changed_and_removed_as_text(engines: Engines) 
             rows.set_state({text: text})
         with engine.reading() as rows:
             assert rows.by_ids(["f1"])[0].content == f"{text} other"
-            assert rows.entries(Version)[0].content == rows.state()[text] == text
+            assert rows.entries(Version, since=DAYS[0])[0].content == rows.state()[text] == text
         with engine.writing() as rows:
+            assert rows.drop_entries(Version, before=DAYS[0]) == 0
             assert rows.drop(["f1"]) == 1
             assert rows.entries(Version) == []
         assert shares(engine, "other") == {}
@@ -627,6 +628,7 @@ def test_numbers_and_ids_are_of_one_fragment_and_a_vector_of_the_text_that_it_wa
     with engine.writing() as rows:
         rows.replace([replace(first, importance=0.9), replace(second, topic="another")])
         assert [it.number for it in rows.vectors([first.number, second.number])] == [first.number]
+        assert rows.count(Filter(has_vector=False, topics=("another",))) == {"": 1}
         for vector in (b"odd", a_vector(float("nan"))):
             assert not rows.nearest_cosines(vector, Filter(), 9)
         rows.drop(["f2"])

@@ -1,5 +1,6 @@
 """Tests that a Redis changes no answer: there, gone, empty, frozen, stale, full of rubbish."""
 
+import socket
 import subprocess
 import sys
 import threading
@@ -171,7 +172,7 @@ def test_the_same_is_told_where_another_process_writes_without_a_redis(engines: 
 
 @pytest.mark.row("002 2.20.a", "002 2.72.f", "002 2.74", "002 2.74.a")
 def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
-    engine: Any, redis_server: Valkey
+    engine: Any, redis_server: Valkey, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for agent in AGENTS:
         with engine.for_agent(agent).writing() as rows:
@@ -194,13 +195,14 @@ def test_keywords_are_sets_and_an_agent_is_told_nothing_of_anothers(
         kinds = {redis.type(name) for name in redis.keys("*")}
         assert kinds == {b"set", b"string"}
         assert all(layer.TTL_S < redis.ttl(name) <= 900 for name in redis.keys("*"))
-        redis.delete(*redis.keys("*"))  # as a full server drops them
-    for words in (["node"], ["node", "redis"]):
-        with engine.for_agent("bob").reading() as rows:
-            assert rows.count_keywords(words, Filter(), 9)
+        redis.sadd("sentinel-memory:anothers", "x")
     engine.purge()
+    with monkeypatch.context() as bounds:
+        bounds.setattr(layer, "MOST_NUMBERS", 1)
+        bounds.setattr(layer, "MOST_BYTES", 1)
+        assert told(engine, "alice") == told(bare(engine, "alice"), "alice")
     with Redis(port=redis_server.port) as redis:
-        assert redis.keys("*") == []
+        assert redis.keys("*") == [b"sentinel-memory:anothers"]
         engine.cache.server = replace(engine.cache.server, keeps_answers=False)
         told(engine, "alice")
         assert {redis.type(name) for name in redis.keys("*")} == {b"set"}
@@ -265,6 +267,15 @@ def test_a_server_that_goes_away_under_load_holds_nobody_up(
 # Sentinel.
 
 
+def test_sentinels_of_a_server_with_tls_are_asked_over_tls() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        ends = {"REDIS_TLS": "on", "REDIS_SENTINELS": f"127.0.0.1:{listener.getsockname()[1]}"}
+        server = redis_server_of(WATCHED | ends)
+        assert server and not layer.Cache(server, "x").is_reachable()
+        with listener.accept()[0] as connection:
+            assert connection.recv(1) == b"\x16"  # a greeting of TLS
+
+
 def wait_until(is_so: Callable[[], bool]) -> None:
     def look() -> bool:
         with suppress(RedisError):  # while it starts
@@ -286,14 +297,14 @@ def watched(tmp_path: Path) -> Iterator[tuple[Valkey, Valkey, int]]:
         place.write_text(
             f"port {port}\nbind 127.0.0.1\ndir {tmp_path}\n"
             f"sentinel monitor room 127.0.0.1 {master.port} 1\n"
-            f"sentinel auth-pass room {PASSWORD}\n"
+            f"sentinel auth-pass room {PASSWORD}\nrequirepass {PASSWORD}-2\n"
             "sentinel down-after-milliseconds room 300\nsentinel failover-timeout room 2000\n"
         )
         command = [str(master._binary), str(place), "--sentinel"]
         sentinel = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         running.callback(sentinel.wait)
         running.callback(sentinel.kill)
-        with Redis(port=port) as redis:
+        with Redis(port=port, password=f"{PASSWORD}-2") as redis:
             wait_until(lambda: len(redis.sentinel_slaves("room")) == 1)
         yield master, replica, port
 
@@ -305,7 +316,8 @@ def test_answers_stay_the_same_while_another_server_becomes_the_master(
 ) -> None:
     monkeypatch.setattr(layer, "TIMEOUT_S", WAIT_S)
     master, replica, port = watched
-    login = {"REDIS_MASTER_NAME": "room", "REDIS_PASSWORD": PASSWORD}
+    passwords = {"REDIS_PASSWORD": PASSWORD, "REDIS_SENTINEL_PASSWORD": f"{PASSWORD}-2"}
+    login = {"REDIS_MASTER_NAME": "room", **passwords}
     sentinels = f"127.0.0.1:{free_port()},127.0.0.1:{port}"  # one is down
     engine = beside(team_server.emptied_dsn(), **WATCHED, **login, REDIS_SENTINELS=sentinels)
     assert engine.cache
