@@ -139,7 +139,7 @@ def _git_findings(store: SessionStore) -> Iterator[Finding]:
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
         try:
-            with open(folder / ".gitignore", "a", encoding="utf-8") as file:
+            with open(folder / ".gitignore", "a", encoding="utf-8", newline="\n") as file:
                 file.write(f"\n{IGNORED}")
         except OSError as error:
             raise DatabaseError("not_mended", path=ignore_path, reason=reason_of(error)) from error
@@ -223,7 +223,7 @@ def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
 
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        (folder / ".gitignore").write_text("*\n", encoding="ascii")
+        (folder / ".gitignore").write_text("*\n", encoding="ascii", newline="\n")
         replace_file(path, text.encode("utf-8", "replace"), is_private=True)
     except OSError as error:
         raise SessionsError("archive_unwritten", path=str(path), reason=reason_of(error)) from error
