@@ -60,7 +60,7 @@ def search_answer(log: MemoryLog, frame: Frame, *, query: str, topic: str = "") 
     """Show all records, or one topic; above the budget the most relevant and an index."""
     topic = normalise_topic(topic)
     records = [record for record in log.records if record.topic == topic] if topic else log.records
-    facts: Facts = {"topic": topic_text(topic), "shown": len(records), "count": log.count}
+    facts: Facts = {"topic": topic and topic_text(topic), "shown": len(records), "count": log.count}
     head = f"answers.{'head_topic' if topic and records else 'head_all'}"
     lines = [say(head, project=one_line(frame.project), **facts), *log_notes(log, frame)]
     if not records:
