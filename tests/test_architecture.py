@@ -149,13 +149,6 @@ def test_no_name_is_a_bare_pronoun_participle_or_adverb() -> None:
     assert sorted(bare ^ ALLOWED) == []  # nor is one allowed that is gone
 
 
-def test_a_file_that_git_reads_gets_the_line_ends_of_git_on_windows_too() -> None:
-    writes = re.compile(r'^.*ignore.*(?:write_text\(|, "a",).*$', re.M)
-    files = ROOT.glob("rooms/**/*.py")
-    lines = [line for path in files for line in writes.findall(path.read_text("utf-8"))]
-    assert lines and not [line for line in lines if 'newline="\\n"' not in line]
-
-
 def test_every_file_begins_with_its_sign() -> None:
     signs = {module: read(path).sign for module, path in sources().items()}
     assert [module for module, sign in signs.items() if len(sign.partition("\n")[0]) < 20] == []
