@@ -40,6 +40,7 @@ _USUAL_FIELDS = (
     *("tier", "is_anchor", "privacy", "access_count", "accessed_at", "created_at", "verified_at"),
 )
 _RARE_FIELDS = ("session", "expires_at", "superseded_at", "promoted", "deleted_at")
+_LISTED = ("stale", "promotable", "for_the_log")  # of the report of an upkeep
 _VERSION_FIELDS = (*schema.VERSION_FIELDS, "amended_at", "amended_by")
 
 
@@ -108,11 +109,11 @@ class Call(NamedTuple):
             call = f"forget(id={old})" if self.core_only else call
             proposals.append(_say("may_supersede", id=text_of_id(link.from_id), call=call))
         if self.as_object:
-            extra = {"redacted": outcome.secret_kinds, "too_long": outcome.is_long}
-            extra |= {"links": _objects_of(outcome.links), "proposals": proposals}
-            return _dump({"id": fragment.id, "created": outcome.is_new}, extra)
+            extra = {"links": _objects_of(outcome.links), "proposals": proposals}
+            fields = {"id": fragment.id, "created": outcome.is_new}
+            return _dump(fields, _cautions_for(outcome) | extra)
         key = "remembered" if outcome.is_new else f"known{'_' if outcome.was else ''}{outcome.was}"
-        sentences = [_say(key, id=text_of_id(fragment.id)), *_cautions_for(outcome)]
+        sentences = [_say(key, id=text_of_id(fragment.id)), *_caution_sentences(outcome)]
         if outcome.links:
             names = list[str]()
             for link in outcome.links:
@@ -155,14 +156,13 @@ class Call(NamedTuple):
         fragment, before = outcome.fragment, outcome.before
         old_id = before.id if fragment.id != before.id else ""  # superseded
         if self.as_object:
-            extra: dict[str, Any] = {"superseded": old_id, "redacted": outcome.secret_kinds}
-            extra["too_long"] = outcome.is_long
+            extra = {"superseded": old_id, **_cautions_for(outcome)}
             return _dump({"id": fragment.id, "updated": True}, extra)
         key = "replaced" if old_id else "amended"
         if fragment == replace(before, verified_at=fragment.verified_at):
             key = "verified"
         sentence = _say(key, id=text_of_id(fragment.id), old=text_of_id(before.id))
-        return " ".join([sentence, *_cautions_for(outcome)])
+        return " ".join([sentence, *_caution_sentences(outcome)])
 
     def reflect(self, reflection: schema.Reflection, agent: str) -> str:
         outcome = draft.reflect(self.room, reflection, agent=agent, session=self.session)
@@ -312,12 +312,9 @@ class Call(NamedTuple):
             call = f'  link(fromId={earlier}, toId={later}, relationType="contradicts")'
             cases.append("\n".join((self.line_of(pair.earlier), self.line_of(pair.later), call)))
         budget, left_count = Budget(MOST_TOKENS_TO_SETTLE, 20_000), 0
-        sections: dict[str, Iterable[str]] = {
-            "suspected": cases,
-            "stale": map(self.line_of, report.stale),
-            "promotable": map(self.line_of, report.promotable),
-            "for_the_log": map(self.line_of, report.for_the_log),
-        }
+        sections: dict[str, Iterable[str]] = {"suspected": cases}
+        for name in _LISTED:
+            sections[name] = map(self.line_of, getattr(report, name))
         for heading, blocks in sections.items():
             fits = [(block, budget.take(block)) for block in blocks]
             kept_blocks = [block for block, has_room in fits if has_room]
@@ -446,13 +443,15 @@ def _say(key: str, **facts: str | int) -> str:
     return say(f"fragments.answers.{key}", **facts)
 
 
-def _cautions_for(outcome: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
-    sentences = (
-        [_say("redacted", kinds=", ".join(outcome.secret_kinds))] if outcome.secret_kinds else []
-    )
-    if outcome.is_long:
-        sentences.append(_say("long", chars=len(outcome.fragment.content), most=CONTENT_CHARS))
-    return sentences
+def _cautions_for(outcome: "draft.RememberOutcome | versions.AmendOutcome") -> dict[str, Any]:
+    marks = {"too_long": outcome.is_long, "reads_like_order": is_order(outcome.fragment)}
+    return {"redacted": outcome.secret_kinds, **marks}
+
+
+def _caution_sentences(outcome: "draft.RememberOutcome | versions.AmendOutcome") -> list[str]:
+    facts: Facts = {"chars": len(outcome.fragment.content), "most": CONTENT_CHARS}
+    facts["kinds"] = ", ".join(outcome.secret_kinds)
+    return [_say(name, **facts) for name, holds in _cautions_for(outcome).items() if holds]
 
 
 def _shorten_name(text: str) -> str:
@@ -475,6 +474,5 @@ def _report_fields(report: "Report") -> dict[str, Any]:
         fields = {"tool_name": tool.tool, "count": tool.count, **shares}
         feedback.append({**fields, "suggestions": tool.suggestions})
     steps = [asdict(step) for step in report.steps]
-    names = "stale", "promotable", "for_the_log"
-    lists = {name: _objects_of(getattr(report, name)) for name in names}
+    lists = {name: _objects_of(getattr(report, name)) for name in _LISTED}
     return {"steps": steps, "contradictions": pairs, **lists, "feedback": feedback}

@@ -60,6 +60,8 @@ def save_answer(outcome: SaveOutcome, hits: list[Hit], notes: list[str], *, as_o
         sentences.append(_say("replaced", fields=", ".join(outcome.replaced_fields), name=name))
     if outcome.secret_kinds:
         sentences.append(_say("redacted", kinds=", ".join(outcome.secret_kinds)))
+    if is_order(outcome.session):
+        sentences.append(_say("saved_order"))
     if outcome.resolved_sessions:
         sentences.append(_say("resolved", names=", ".join(map(name_of, outcome.resolved_sessions))))
     if not outcome.is_current_written:
