@@ -12,7 +12,6 @@ from anyio.to_thread import run_sync
 from fastmcp import FastMCP
 from fastmcp.exceptions import FastMCPError
 from fastmcp.server.middleware import Middleware, MiddlewareContext
-from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -23,13 +22,12 @@ from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, sentence_without_place
 from http_server import sessions
-from http_server.limits import RETRY, Bodies, Guard, Refusal, has_credential
+from http_server.limits import PATH, RETRY, Bodies, Guard, Refusal, has_credential
 from http_server.login import Access, answer_without_database
 from http_server.papers import Papers
 from http_server.settings import Options
 from protocol.call import tell_operator
 
-PATH = "/mcp"
 CHECK_S, FRESH_S = 1.5, 1.0  # for all checks of /health; until an answer is renewed
 _OPTIONAL = frozenset({"redis"})  # checks that may fail while the server works
 _LEAST_GZIP_BYTES = 1_000
@@ -118,15 +116,8 @@ async def _on_error(request: Request, error: Exception) -> Response:
 
 
 async def _on_refusal(request: Request, error: Exception) -> Response:
-    """Answer a refusal, at /mcp as an error of JSON-RPC."""
     assert isinstance(error, Refusal)
-    if request.url.path.rstrip("/") != PATH:
-        return error.answer()
-    is_id = isinstance(error.id, str | int) and not isinstance(error.id, bool)
-    code = INVALID_REQUEST if error.status < 500 else INTERNAL_ERROR
-    fault = {"code": code, "message": error.sentence}
-    body = {"jsonrpc": "2.0", "id": error.id if is_id else None, "error": fault}
-    return JSONResponse(body, error.status, headers=error.headers)
+    return error.answer(request.url.path)
 
 
 class _Health:

@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 
 from anyio import fail_after
+from mcp.types import INTERNAL_ERROR, INVALID_REQUEST
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,6 +25,7 @@ from core.messages import say
 from core.program import LOGGER
 from protocol.call import tell_operator
 
+PATH = "/mcp"
 MOST_BYTES = 4 * 1024 * 1024  # of a call
 MOST_FORM_BYTES = 16 * 1024  # of what strangers may send: forms, registrations
 MOST_HELD_BYTES = 128 * 1024 * 1024  # of all requests of the process at a time
@@ -40,7 +42,7 @@ SAFE_HEADERS: Mapping[str, str] = {
 _MOST_ADDRESSES = 10_000  # remembered; the longest unseen goes
 # A subscriber of IPv6 has a /64, and often a /56 or a /48: these may try that many times as often.
 _NETWORKS = {64: 1, 56: 4, 48: 16}
-_BODY_PATHS = ("/mcp", "/mcp/", "/message")  # taken behind the credential
+_BODY_PATHS = (PATH, f"{PATH}/", "/message")  # taken behind the credential
 _CLOSE = {"Connection": "close"}  # the rest of the request may still come
 # Refusals for which the libraries have no sentence.
 _PLAIN_KEYS = {400: "bad_json", 401: "needs_key", 403: "wrong_origin", 404: "no_page"}
@@ -110,8 +112,15 @@ class Refusal(Exception):
     def sentence(self) -> str:
         return say(f"http.serving.{self.key}", **self.facts)
 
-    def answer(self) -> Response:
-        return JSONResponse({"error": self.sentence}, self.status, headers=self.headers)
+    def answer(self, path: str = "") -> Response:
+        """Return the answer, at /mcp as an error of JSON-RPC, whose sentence clients show."""
+        body: dict[str, object] = {"error": self.sentence}
+        if path.rstrip("/") == PATH:
+            is_id = isinstance(self.id, str | int) and not isinstance(self.id, bool)
+            code = INVALID_REQUEST if self.status < 500 else INTERNAL_ERROR
+            fault = {"code": code, "message": self.sentence}
+            body = {"jsonrpc": "2.0", "id": self.id if is_id else None, "error": fault}
+        return JSONResponse(body, self.status, headers=self.headers)
 
 
 class Bodies:
@@ -199,11 +208,11 @@ class Guard:
                 async with reading as body:
                     await self._app(scope, with_body(body, receive), answer.send)
         except Refusal as refusal:
-            await refusal.answer()(scope, receive, answer.send)
+            await refusal.answer(scope["path"])(scope, receive, answer.send)
         except Exception as error:
             log_error(error)
             if not answer.status:
-                await Refusal(500, "failed").answer()(scope, receive, answer.send)
+                await Refusal(500, "failed").answer(scope["path"])(scope, receive, answer.send)
         finally:
             _current_scope.reset(token)
             seconds = None if answer.is_stream else time.monotonic() - started_at
@@ -240,7 +249,7 @@ class _Answer:
             headers.setdefault(name, value)
         body, self._is_replaced = b"", bool(key)
         if key:
-            body = bytes(Refusal(self.status, key).answer().body)
+            body = bytes(Refusal(self.status, key).answer(self._scope["path"]).body)
             headers["content-type"] = "application/json"
             headers["content-length"] = str(len(body))
         await self._send({**message, "status": self.status, "headers": headers.raw})
