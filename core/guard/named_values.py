@@ -34,7 +34,7 @@ from core.guard.looks import (
 
 Span = tuple[int, int]
 
-_OPENERS = "\"'`(<[{*"
+_OPENERS = "\"'`(<[{*,;>|"
 _CLOSERS = "\"'`)>]}*" + "".join(CLOSERS.values())
 
 _REACH_CHARS = 180  # how far a value may stand from its name
@@ -347,12 +347,11 @@ def _find_value_before(text: str, end: int, name: Name, gate: str) -> Span | Non
     """Return the span of the value that ends at `end`, if it looks like the name's."""
     while end and text[end - 1] in _CLOSERS:
         end -= 1
-    start = end
-    while start > max(0, end - LONGEST_VALUE_CHARS) and "!" <= text[start - 1] <= "~":
-        start -= 1
-    start = end - len(text[start:end].lstrip(_OPENERS))
-    value = text[start:end]
-    if is_placeholder(value):
+    # a blank parts words, and so does the line between cells
+    words = expression_of("[^!-{}~]").split(text[max(0, end - LONGEST_VALUE_CHARS) : end])
+    value = words[-1].lstrip(_OPENERS)
+    start = end - len(value)
+    if is_placeholder(value) or (gate == "random" and is_hex(value)):
         return None
     return (start, end) if _is_secret(value, name, gate, Binding.LOOSE, next_text="") else None
 
