@@ -151,6 +151,7 @@ class SessionStore:
                 sessions = rows.sessions_where(connection, _OPEN_SESSIONS, values)
                 sessions = (session for session in sessions if fold_sentence(session.goal) == goal)
                 base = next((session for session in sessions if session.id not in chain_ids), None)
+                del sessions  # a question that is open keeps this state, on which none may write
                 draft = replace(draft, goal=base.goal if base else draft.goal)
             fields: Any = {"number": 0, "goal": draft.goal, "started_at": now, "created_at": now}
             new_session = Session(id=f"ctx_{os.urandom(6).hex()}", **fields)
