@@ -85,9 +85,8 @@ def names_in(text: str, folded_text: str) -> Iterator[Name]:
                 if lead[:1] in ("n", "r", "t") and text[name_start - 1 : name_start] == "\\":
                     lead = lead[1:]  # behind a line end as it is written in a quoted text
             if certainty := _certainty_of(text, match, lead):
-                is_bare = word == "pass" and not lead
-                if is_bare and shape("after_user").search(text, max(0, start - 60), start):
-                    is_bare = False
+                user = shape("after_user") if word == "pass" and not lead else None
+                is_bare = user is not None and not user.search(text, max(0, start - 60), start)
                 yield Name(lead, start, match.end(), word, certainty, is_bare_pass=is_bare)
     if not may_have_names(text, folded_text, is_korean=True):
         return

@@ -229,9 +229,7 @@ class _Values:
                 return []
         if rule.name == "keyed-block":
             start, end = span
-            while line := shape("block_line").match(text, end):
-                if not is_random(line[0].strip()):
-                    break
+            while (line := shape("block_line").match(text, end)) and is_random(line[0].strip()):
                 end = line.end()
             if (start, end) != span:
                 return [(start, end)]
@@ -351,7 +349,9 @@ def _find_value_before(text: str, end: int, name: Name, gate: str) -> Span | Non
     words = expression_of("[^!-{}~]").split(text[max(0, end - LONGEST_VALUE_CHARS) : end])
     value = words[-1].lstrip(_OPENERS)
     start = end - len(value)
-    if is_placeholder(value) or (gate == "random" and is_hex(value)):
+    before = text[max(0, start - _NEXT_CHARS) : start].rstrip(" \t*`")
+    is_cell = before.endswith("|") and shape("cell").fullmatch(value)
+    if is_placeholder(value) or (gate == "random" and not is_cell):
         return None
     return (start, end) if _is_secret(value, name, gate, Binding.LOOSE, next_text="") else None
 
