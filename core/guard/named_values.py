@@ -43,6 +43,7 @@ _AHEAD_CHARS = 60
 _BEFORE_CHARS = 100  # in which a rule looks for its text before a name
 _FAR_CHARS = 100
 _NEARBY_CHARS = 160
+_ANSWER_LINES = 4  # in which an answer to a question for a password stands
 _WORD_CHARS = 129  # of the longest word that is striking, and one that may not follow
 _BEFORE_A_DIGEST_CHARS = 80
 _DIGEST_CHARS = 32
@@ -99,33 +100,33 @@ def keyed_spans(text: str, folded_text: str) -> Iterator[tuple[int, int, str]]:
         else:
             for start, end in values.cells_below(name):
                 yield start, end, "keyed-table-cell"
-    for start, end in _striking_words_near(text, password_spans, are_names=True):
-        yield start, end, "keyed-far"
-    if has_any(folded_text, sorted_words("cue_hints")):
-        cues = [match.span() for match in shape("cue").finditer(text)]
-        for start, end in _striking_words_near(text, cues, are_names=False):
+    has_cues = has_any(folded_text, sorted_words("cue_hints"))
+    cues = [match.span() for match in shape("cue").finditer(text)] if has_cues else []
+    for spans, are_names in ((password_spans, True), (cues, False)):
+        for start, end in _striking_words_near(text, spans, are_names=are_names):
             yield start, end, "keyed-far"
 
 
 def _striking_words_near(text: str, places: list[Span], *, are_names: bool) -> Iterator[Span]:
     """Yield words that can only be passwords, from the lines of some places.
 
-    are_names: the places are names of passwords. Elsewhere, words with a number count where a
-    sentence says that they are typed in.
+    are_names: the places are names of passwords, and the next lines count, too. Elsewhere, words
+    with a number count where a sentence says that they are typed in.
     """
     search_end = 0
     for start, end in places:
         line_start = text.rfind("\n", max(0, start - _NEARBY_CHARS), start) + 1
         first = max(line_start, start - _NEARBY_CHARS, search_end)
-        line_end = text.find("\n", end, end + _NEARBY_CHARS)
-        search_end = min(end + _NEARBY_CHARS, len(text)) if line_end < 0 else line_end
-        for match in shape("lone_word").finditer(text, first, search_end + _WORD_CHARS):
-            if match.start() >= search_end:
+        lines = text[end : end + _NEARBY_CHARS].split("\n")
+        search_end = end + len(lines[0])
+        last = end + len("\n".join(lines[: _ANSWER_LINES if are_names else 1]))
+        for match in shape("lone_word").finditer(text, first, last + _WORD_CHARS):
+            if match.start() >= last:
                 break
             word_start = match.end() - len(match[0].lstrip(_OPENERS))
             word_end = find_bare_end(text, word_start)
             has_cue = (
-                are_names
+                (are_names and match.start() < search_end)
                 or shape("used_with").search(text, max(0, word_start - 16), word_start)
                 or shape("typed_in").match(text, word_end)
             )
