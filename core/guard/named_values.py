@@ -371,6 +371,8 @@ def _binding_of(text: str, name: Name, sign_text: str) -> Binding:
 
 def _is_secret(value: str, name: Name, gate: str, binding: Binding, *, next_text: str) -> bool:
     is_password = name.is_password
+    if is_password and shape("typed_hangul").fullmatch(value):
+        return value.casefold() not in word_set("technical_words")
     if name.is_pin:
         value = value.rstrip("#*")
         if value.isdigit() and 4 <= len(value) <= 12:
