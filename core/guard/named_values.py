@@ -329,7 +329,7 @@ def _find_value_at(
             return None
         end = find_bare_end(text, start)
     end = min([end, *(stop_at for stop in stops if (stop_at := text.find(stop, start, end)) > 0)])
-    if name.is_password and gate == "assigned":
+    if name.is_password and gate in ("assigned", "said"):
         match = shape("app_password").match(text, start)
         takes_words = is_quoted and not name.is_bare_pass
         if match and is_app_password(match[0], takes_words=takes_words):
