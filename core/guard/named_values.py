@@ -323,7 +323,7 @@ def _find_value_at(
     if introduction := shape("introduced").match(text, start):
         start = introduction.end()
     if not is_quoted:
-        while text[start : start + 1] in tuple("(<[{*") and gate != "assigned":
+        while text[start : start + 1] in tuple("(<[{*`") and gate != "assigned":
             start += 1
         if shape("assigned").match(text, start):
             return None
