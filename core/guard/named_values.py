@@ -185,8 +185,7 @@ class _Values:
 
     def find_values(self, name: Name, rule: Rule) -> list[Span]:
         prefix, suffix = name_patterns(rule.pattern, rule.before)
-        match = suffix.match(self._text, name.end)
-        if not match:
+        if not (match := suffix.match(self._text, name.end)):
             return []
         is_odd = rule.name in _WHOLE_NAMES and name.certainty == Certainty.UNUSUAL
         if is_odd or (name.is_bare_pass and rule.gate not in ("assigned", "far")):
@@ -199,8 +198,7 @@ class _Values:
                 return []
         if prefix:
             first = max(0, name.word_start - _BEFORE_CHARS)
-            match_before = prefix.search(self._text, first, name.word_start)
-            if not match_before:
+            if not (match_before := prefix.search(self._text, first, name.word_start)):
                 return []
             if rule.before:
                 span = _find_value_before(self._text, match_before.start(), name, rule.gate)
@@ -253,8 +251,7 @@ class _Values:
     def _further_values(self, end: int, name: Name, gate: str) -> Iterator[Span]:
         is_said = name.is_password and gate in ("said", "bare", "assigned")
         for _ in range(_MOST_CONTINUED):
-            joint = shape("continued").match(self._text, end)
-            if not joint:
+            if not (joint := shape("continued").match(self._text, end)):
                 return
             quote = joint[0][-1] if joint[0][-1] in "\"'`「“‘" else ""
             span = self._find_value_once(joint.end(), quote, name, "said" if is_said else "random")
