@@ -74,7 +74,7 @@ class Allowance:
         """Use one up and return 0, or return the seconds to wait."""
         now, factors = self._clock(), {name[:64]: 1}  # the networks, with factors of the allowance
         with suppress(ValueError):
-            address = ipaddress.ip_address(name.partition("%")[0])
+            address = ipaddress.ip_address(name)
             address = getattr(address, "ipv4_mapped", None) or address
             factors = {str(address): 1}
             if address.version == 6:
@@ -140,7 +140,7 @@ class Bodies:
         if headers.get("content-type", "").lower().startswith("multipart/"):
             raise Refusal(415, "in_parts")  # it would name the codec by which it is read
         declared = headers.get("content-length", "")
-        if declared.isdigit() and (len(declared) > 12 or int(declared) > most):
+        if declared.isdigit() and int(declared) > most:
             raise Refusal(413, "too_large", most=most)
         has_more = True
         try:

@@ -434,8 +434,7 @@ def test_calls_above_the_most_are_told_to_come_again(
             headers = {**client.headers, "Authorization": f"Bearer {secrets['agent0']}"}
             to: Any = {"transport": httpx2.ASGITransport(client.app), "base_url": URL}
             async with httpx2.AsyncClient(**to, headers=headers) as http:
-                calls_of_all = [http.post("/mcp", json=call("wait")) for _ in range(most)]
-                begun = [asyncio.create_task(it) for it in calls_of_all]
+                begun = asyncio.gather(*(http.post("/mcp", json=call("wait")) for _ in range(most)))
                 while calls.open_calls < most:
                     await asyncio.sleep(0.01)
                 answer = await http.post("/mcp", json=call("wait"))
@@ -443,8 +442,10 @@ def test_calls_above_the_most_are_told_to_come_again(
                 assert "busy" in answer.json()["error"]["message"]
                 assert (await http.get("/health")).status_code == 200
                 may_end.set()
-                for it in begun:
-                    assert "done" in (await it).text
+                assert all("done" in it.text for it in await begun)
+                monkeypatch.setattr("http_server.limits.MOST_HELD_BYTES", 1_000)
+                answer = await http.post("/mcp", json=call("w" * 1_000))
+                assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
                 assert (await http.post("/mcp", json=call("wait"))).status_code == 200
 
         assert client.portal

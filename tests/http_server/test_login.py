@@ -341,13 +341,12 @@ def test_no_secret_is_kept_or_told(
     secrets = [key, txn, code, tokens["access_token"], tokens["refresh_token"].partition(".")[2]]
     kept = b"".join(it.read_bytes() for it in tmp_path.iterdir()).decode("latin-1")
     ours = "\n".join(it.getMessage() for it in caplog.records if it.name != "httpx2")
-    for secret in secrets:
-        for told in (kept, repr(site.keys.check(key)), ours):
-            assert secret not in told
+    for secret, told in product(secrets, (kept, repr(site.keys.check(key)), ours)):
+        assert secret not in told
 
 
 def test_the_operator_reads_each_kind_of_failure_once_a_minute(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    site: Site, client: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lines() -> list[int]:
         for key in ("disk_full", "read_only", "disk_full"):
@@ -360,19 +359,19 @@ def test_the_operator_reads_each_kind_of_failure_once_a_minute(
     assert lines() == [2, 2]
     log_error(ValueError("what somebody wrote"))
     assert "ValueError" in caplog.text and "somebody wrote" not in caplog.text
+    del site.access.questions
+    assert site.authorize(client).status_code == 500 and "AttributeError" in caplog.text
 
 
 # A login goes on where answers are lost, and ends with a revocation of any token of it (RFC 7009).
 
 
 def revoke(site: Site, client: str, token: str) -> None:
-    answer = site.http.post("/revoke", data={"token": token, "client_id": client})
-    assert answer.status_code == 200
+    assert site.http.post("/revoke", data={"token": token, "client_id": client}).status_code == 200
 
 
 def assert_ended(site: Site, client: str, *logins: dict[str, Any]) -> None:
-    for tokens in logins:
-        assert not site.is_open(tokens["access_token"])
+    assert not any(site.is_open(tokens["access_token"]) for tokens in logins)
     for tokens in logins:
         assert site.renew(client, tokens["refresh_token"]).status_code == 401
 
@@ -456,14 +455,14 @@ def test_clients_of_the_version_before_keep_their_logins(tmp_path: Path) -> None
 def test_an_allowance_fills_again_by_time_and_forgets_the_name_longest_not_seen() -> None:
     clock = Clock(0.0)
     allowance = Allowance(2, 10.0, clock=clock)
-    assert [allowance.take("a") for _ in range(3)] == [0, 0, 10]
+    assert [allowance.take("a" * 64 + end) for end in "abc"] == [0, 0, 10]
     assert allowance.take("b") == 0
     for now, waits in ((10.0, [0, 10]), (1_000.0, [0, 0, 10])):
         clock.now = now
-        assert [allowance.take("a") for _ in waits] == waits
-    few = Allowance(1, 10.0, most=100, clock=Clock(0.0))
-    assert [few.take(str(number)) for number in range(101)] == [0] * 101
-    assert (few.take("50"), few.take("0")) == (10, 0)
+        assert [allowance.take("a" * 64) for _ in waits] == waits
+    few = Allowance(2, 10.0, most=100, clock=Clock(0.0))
+    assert [few.take(name) for name in [*map(str, range(100)), "0", "100"]] == [0] * 102
+    assert [few.take(name) for name in ("0", "1", "1")] == [10, 0, 0]
 
 
 def test_a_subscriber_is_one_however_many_addresses_it_has() -> None:
@@ -506,6 +505,6 @@ def test_strangers_leave_nothing_and_throw_nobody_out(site: Site, client: str, k
     site.access.questions = site.access.registrations = Allowance(100, 0.001)
     for _ in range(25):
         site.authorize(site.client())
-    assert site.papers.list_all("answered") == site.papers.list_all("client") == []
-    assert site.papers.list_all("code") == []
+    list_all = site.papers.list_all
+    assert list_all("answered") == list_all("client") == list_all("code") == []
     assert site.answer(page, key).status_code == 200
