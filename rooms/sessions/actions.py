@@ -13,7 +13,6 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
@@ -199,11 +198,10 @@ def _write_or_count(
             return True
         except DatabaseBusyError:
             directory = state_directory(str(root), environment)
-            counter, private = Path(directory, DROPPED), partial(os.open, mode=0o600)
             with contextlib.suppress(OSError):
                 os.makedirs(directory, mode=0o700, exist_ok=True)
                 # In one call, so that lines of several hooks stay apart.
-                with open(counter, "ab", buffering=0, opener=private) as file:
+                with open(Path(directory, DROPPED), "ab", buffering=0) as file:
                     if os.fstat(file.fileno()).st_size < _MOST_COUNTED_BYTES:
                         file.write(f"{utc_now()}\n".encode("ascii"))
             return False
