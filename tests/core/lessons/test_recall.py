@@ -150,6 +150,8 @@ def test_an_old_record_of_any_kind_is_read_in_a_very_long_log() -> None:
     assert at_hand(action, records[:MOST_READ_RECORDS]).records == records[:MOST_READ_RECORDS]
     many = [replace(anchored, id=f"anchored-{at}") for at in range(MOST_READ_RECORDS + 1)]
     assert at_hand(action, [worded, *many]).records == many[-MOST_CHOSEN_RECORDS:]
+    many, rare = [replace(worded, id=it.id) for it in many], a_lesson("rare", "Round half_even.")
+    assert at_hand(edit("b.py", "half_even(ledger_sync)"), [rare, *many]).records[0] == rare
 
 
 def test_of_a_very_long_log_visible_records_that_share_something_are_compared() -> None:
@@ -160,8 +162,6 @@ def test_of_a_very_long_log_visible_records_that_share_something_are_compared() 
     for other, seen in ((newer, [newer]), (principle, [])):
         for records in ([other, old, *LONG_LOG], [old, *LONG_LOG, other]):
             assert at_hand(action, records).records == seen
-    shared = a_lesson("shared", "Call ledger_sync.")
-    assert at_hand(edit("b.py", "ledger_sync()"), [shared, *LONG_LOG]).records == [shared]
     words = "zeta omega kappa sigma lambda"
     few = [a_lesson(f"few {at}", f"Call {words}.") for at in range(30)]
     assert found(Action(text=words), [*few, *LONG_LOG]) == ["few 29", "few 28", "few 27"]
