@@ -110,9 +110,7 @@ def _file_findings(database: Database, store: SessionStore) -> Iterator[Finding]
         return is_sound and bool(connection.execute(statement).fetchone()[0])
 
     def put_back_copy() -> Facts:
-        store.database.close()
-        with closing(store.open_database()) as damaged:
-            repair = damaged.put_back_copy()
+        repair = store.database.put_back_copy()
         store.write_current()
         return {"aside": str(repair.aside), "copy": date_of(repair.copy)}
 
@@ -342,9 +340,8 @@ def redact_secrets(store: SessionStore) -> Redaction:
     with ExitStack() as stack:
         archives = _open_former_archives(store, stack)
         for file in archives:
-            if file.path in paths:
-                with file.writing() as archive:
-                    _redact_rows(archive, file.path, {}, dry_run=False)
+            with file.writing() as archive:
+                _redact_rows(archive, file.path, {}, dry_run=False)
         if paths & {file.path for file in (store.database, *archives)}:
             with store.writing() as connection:  # a hint here may hold half a secret of an archive
                 _redact_rows(connection, store.path, {}, dry_run=False)
