@@ -149,7 +149,9 @@ class Call(NamedTuple):
             return _dump({"created": is_new, **object_of(link)})
         key = "linked" if is_new else "relinked" if former else "linked_before"
         ends = {"from_id": text_of_id(link.from_id), "to_id": text_of_id(link.to_id)}
-        return _say(key, relation=link.relation, former=former, **ends)
+        is_left = link.relation == "superseded_by"
+        notes = [_say("left_recall", id=ends["from_id"])] if is_left else []
+        return " ".join([_say(key, relation=link.relation, former=former, **ends), *notes])
 
     def amend(self, amendment: schema.Amendment, agent: str) -> str:
         outcome = versions.amend(self.room, amendment, agent=agent, session=self.session)
@@ -304,8 +306,8 @@ class Call(NamedTuple):
         change_count = sum(step.count for step in report.steps)
         key = "upkept" if change_count else "upkept_nothing" if report.steps else "upkept_for_all"
         lines = [_say(key, changed=change_count)]
-        changes = [f"{step.name} {step.count:,}" for step in report.steps if step.count]
-        lines += [", ".join(changes)] if changes else []
+        changed_steps = (step for step in report.steps if step.count)
+        lines += [_say(f"step_{step.name}", count=step.count) for step in changed_steps]
         cases = list[str]()
         for pair in report.suspicions:
             earlier, later = quote(pair.earlier.id), quote(pair.later.id)

@@ -156,16 +156,15 @@ def statistics_answer(statistics: Statistics, range_: str, *, as_object: bool) -
     by_agent = {agent or _say("unknown"): count for agent, count in statistics.by_agent.items()}
     if as_object:
         tags = [{"tag": tag, "count": count} for tag, count in statistics.top_tags.items()]
-        return json_text(
-            {
-                "totalSessions": statistics.sessions,
-                "byStatus": dict(statistics.by_status),
-                "byAgent": by_agent,
-                "topTags": tags,
-                "failedApproaches": statistics.failures,
-                "avgActionsPerSession": round(statistics.actions_per_session, 1),
-            }
-        )
+        answer = {
+            "totalSessions": statistics.sessions,
+            "byStatus": dict(statistics.by_status),
+            "byAgent": by_agent,
+            "topTags": tags,
+            "failedApproaches": statistics.failures,
+            "avgActionsPerSession": round(statistics.actions_per_session, 1),
+        }
+        return json_text(answer)
     lines = [_say("stats_head", count=statistics.sessions, range=range_)]
     tables = statistics.by_status, by_agent, statistics.top_tags
     for key, counts in zip(("stats_status", "stats_agent", "stats_tags"), tables, strict=True):
