@@ -18,6 +18,14 @@ FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 
 MOST_WIDTH = 100
 _LEAST_WIDTH = 40
+_MISTAKES = {  # that argparse words, by the keys of our sentences
+    "parser.lacking": r"the following arguments are required: (?P<names>.+)",
+    "parser.no_value": r"(?P<name>\S+): expected (?:at least )?one argument",
+    "parser.no_place": r"(?P<name>\S+): ignored explicit argument (?P<value>.+)",
+    "terminal.together": r"(?P<one>\S+): not allowed with argument (?P<other>\S+)",
+    "parser.command": r"COMMAND: invalid choice: '?(?P<value>.+?)'? \(choose from (?P<names>.+)\)",
+    "parser.choice": r"(?P<name>\S+): invalid choice: (?P<value>.+) \(choose from (?P<names>.+)\)",
+}
 _WIDE = "\0"  # stands behind a character of two cells while lines are broken by their length
 
 
@@ -106,17 +114,12 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say the mistake and the way to the help, and end with 2. Raises SystemExit."""
         message = message.removeprefix("argument ")
-        _, is_lacking, names = message.partition("the following arguments are required: ")
-        if is_lacking:
-            message = say("parser.lacking", names=names)
-        name, _, tail = message.partition(": invalid choice: ")
-        value, is_choice, choices = tail.rpartition(" (choose from ")
-        if is_choice:
-            bare, names = value.removeprefix("'").removesuffix("'"), choices.removesuffix(")")
-            refusal = say("parser.choice", name=name, value=value, names=names)
-            if name == "COMMAND":
-                refusal = say("parser.command", value=bare)
-            message = with_nearest_name(refusal, bare, re.findall(r"[^\s,']+", names))
+        for key, pattern in _MISTAKES.items():
+            if match := re.fullmatch(pattern, message):
+                facts = match.groupdict()
+                known_names = re.findall(r"[^\s,']+", facts.get("names", ""))
+                value = facts.get("value", "").strip("'")
+                message = with_nearest_name(say(key, **facts), value, known_names)
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()

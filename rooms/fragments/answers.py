@@ -177,16 +177,14 @@ class Call(NamedTuple):
             return _dump({"count": len(items), "fragments": items}, extra)
         new_rows = [item.fragment for item in outcome.saved if item.is_new]
         known_rows = [item.fragment for item in outcome.saved if not item.is_new]
-        sentences = list[str]()
-        if new_rows:
-            sentences.append(_say("reflected", count=len(new_rows), ids=text_of_ids(new_rows)))
-        if known_rows:
-            sentences.append(_say("reflected_before", ids=text_of_ids(known_rows)))
-        if outcome.parted:
-            sentences.append(_say("parted", count=outcome.parted))
-        if outcome.secret_kinds:
-            sentences.append(_say("redacted", kinds=", ".join(outcome.secret_kinds)))
-        return " ".join(sentences)
+        kinds = ", ".join(outcome.secret_kinds)
+        sentences = {
+            _say("reflected", count=len(new_rows), ids=text_of_ids(new_rows)): new_rows,
+            _say("reflected_before", ids=text_of_ids(known_rows)): known_rows,
+            _say("parted", count=outcome.parted): outcome.parted,
+            _say("redacted", kinds=kinds): kinds,
+        }
+        return " ".join(sentence for sentence, holds in sentences.items() if holds)
 
     def recall(self, query: Query, gathers: Sequence[Gather]) -> str:
         """Return the entries that answer. gathers: see `rooms.fragments.recall`."""
@@ -276,10 +274,9 @@ class Call(NamedTuple):
                 lines.append(_say(f"stats_{name}", listed=_joined_counts(counts)))
         bin_facts: Facts = {"superseded": numbers["superseded"], "left_out": left_out}
         bin_facts["listed"] = _joined_counts(numbers["deleted"])
-        if numbers["figures"]:
-            lines.append(_say("stats_away", purged=numbers["figures"]["purged"], **bin_facts))
-        else:  # an agent of a team gets none: they count what others have
-            lines.append(_say("stats_away_own", **bin_facts))
+        figures = numbers["figures"]  # an agent of a team gets none: they count what others have
+        key = "stats_away" if figures else "stats_away_own"
+        lines.append(_say(key, purged=figures.get("purged", 0), **bin_facts))
         counts = {name: numbers[name] for name in ("versions", "suspicions", "unreflected")}
         lines.append(_say("stats_more", **counts))
         if numbers["model"]:
