@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from itertools import chain, dropwhile, pairwise
+from itertools import chain, dropwhile, filterfalse, pairwise
 from math import log
 from typing import NamedTuple
 
@@ -134,7 +134,7 @@ class Vocabulary:
         if not may_share:  # as most texts, and it is quick to see that
             return set()
         words = set(WORD.findall(text))
-        for word in words - self._terms_by_word.keys():
+        for word in filterfalse(self._terms_by_word.__contains__, words):
             self._terms_by_word[word] = self._terms & _terms_of_word(word)
         terms = set(self._dotted.intersection(_dotted_names(text)) if self._dotted else ())
         return terms.union(*map(self._terms_by_word.__getitem__, words))
@@ -170,10 +170,10 @@ def _terms_of_word(word: str) -> frozenset[Term]:
 
 
 def phrases_in(command: str) -> Iterator[str]:
-    """Yield two words in a row of each program of a command, as `docker compose`."""
+    """Yield two words in a row, as texts have them, of each program: `docker compose`."""
     for words in _programs(command):
         for pair in pairwise(dropwhile(_WRAPPERS.__contains__, words)):
-            if not _meaningless_words().intersection(pair):
+            if all(map(WORD.fullmatch, pair)) and not _meaningless_words().intersection(pair):
                 yield " ".join(pair)
 
 

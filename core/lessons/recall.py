@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from math import fsum, log
 from typing import NamedTuple
 
@@ -216,10 +216,12 @@ class Query:
         self.sources = {kind: terms_of(text) for kind, text in texts.items() if text.strip()}
         self.vocabulary = Vocabulary(terms_of("\n".join(texts.values())))
         self.phrases = {("phrases", phrase) for phrase in phrases_in(action.command)}
+        self.phrase_starts = {phrase.split()[0] for _, phrase in self.phrases}
         options = _OPTION_WORD.findall(action.command)
         self.options = {("options", option.casefold()) for option in options}
         self.tools = tool_files_in(action.command)
         self.files = {path: 1.0 if path in action.paths else _IN_A_COMMAND for path in action.files}
+        self.file_text = "\n".join(self.files)
         parts = [path.casefold().strip("/").rpartition("/") for path in self.files]
         folders = {folder for path, *_ in parts for folder in path.split("/") if folder}
         self.names = {f"{folder}/" for folder in folders} | {name for *_, name in parts if name}
@@ -258,9 +260,9 @@ class Candidate:
         if any(name in haystack for name in query.names):
             files = (name.casefold().strip("/.").rstrip("*/") for name in files_in(text))
             self.files.update(filter(None, files))
-        if any(all(word in haystack for word in phrase.split()) for _, phrase in query.phrases):
-            words = f" {' '.join(WORD.findall(haystack))} "
-            self.phrases = {term for term in query.phrases if f" {term[1]} " in words}
+        if any(word in haystack for word in query.phrase_starts):
+            pairs = map(" ".join, pairwise(WORD.findall(haystack)))
+            self.phrases = query.phrases.intersection(("phrases", pair) for pair in pairs)
         if any(option in haystack for _, option in query.options):
             options = map(str.casefold, _OPTION_WORD.findall(text))
             self.options = query.options.intersection(("options", option) for option in options)
@@ -269,7 +271,7 @@ class Candidate:
         self.trigger_weight = _TRIGGERED * max([0.0, *map(project.triggers.weight_of, triggers)])
         weights = [0.0]
         for pattern in record.paths[:MOST_ANCHORS]:
-            for path, share in query.files.items():
+            for path, share in query.files.items() if could_match(pattern, query.file_text) else ():
                 if matches(pattern, path):
                     weight = _ANCHORED_KIND
                     if pattern.casefold().rstrip("/") == path.casefold():
