@@ -32,6 +32,7 @@ _SHARING_RETRY_S = 1.0
 _POLL_S = 0.01
 _RELEASE_TRIES = 2
 _MOST_BYTES = 1 << 20  # how far into a file its first record is looked for
+_TEMPORARY_NAME = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp(?:-journal)?")
 _ABANDONED_AGE_S = 10  # from its last write to the rename a temporary file needs a moment
 
 Identity = tuple[int, ...] | None
@@ -180,8 +181,8 @@ def rename(temporary: Path, target: Path) -> None:
 
 def remove_strays(directory: Path, name: str, *, least_age_s: float = 0) -> None:
     """Remove temporary files of this base, which killed writers left. Raises OSError."""
-    pattern = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp(-journal)?")
-    for stray in filter(pattern.fullmatch, os.listdir(directory)):
+    matches = filter(None, map(_TEMPORARY_NAME.fullmatch, os.listdir(directory)))
+    for stray in (match[0] for match in matches if match["name"] == name):
         status = status_of(directory / stray)
         is_old = status and (not least_age_s or time.time() - status.st_mtime > least_age_s)
         if is_old and not is_irregular(directory / stray):

@@ -5,7 +5,6 @@ The expressions are those of the source and of the tables of rules, so that none
 
 import ast
 import importlib
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -27,15 +26,14 @@ from core.lessons.record_text import _LIKE_QUOTES, _LIKE_SIGNS, _UNSEEN
 from core.sanitizer import redact
 from tests.stalling import Attack, ambiguities, attacks_of, by_example, growth, use_of
 from tests.stalling import seconds as seconds_of
-from tests.support.tables import DATA, none_of
+from tests.support.tables import none_of, table
 from tests.support.templates import examples, expand
 from tests.weight import ROOT, product
 
 ONE_IN, ONE_IN_OF_REDACTION = 100, 4_000  # attacks are tried; all of them take hours
 FAST_REDACTION = 0.16  # seconds for 16 KB: 10 ms for each
 # Heads at which some version of a rule took exponential time, or the square of its text.
-_LINES = (DATA / "known_attacks.jsonl").read_text("utf-8").splitlines()
-KNOWN = [Attack(*json.loads(line)) for line in _LINES]
+KNOWN = [Attack(*row) for row in table("known_attacks")]
 GLOBS = "*a*a*a*b", "**/a/**/a/**/b", "**/**/**", "?" * 60, "[a-z]*[a-z]*x", "a*" * 40, "**/" * 40
 # A file without one of these words compiles nothing, and is not parsed.
 MAY_COMPILE = re.compile(r"\b(?:re|expression_of|order_expression)\b")
@@ -58,7 +56,7 @@ class Expression(NamedTuple):
 
 
 # Calls whose expression is made while the program runs, each with its expressions. Those of tables
-# are none here, and those of the demo read the output of this program itself.
+# are none here, and those of the demo and of argparse's messages read what this program writes.
 OF_TABLES = (
     "core.lessons.anchors '|'.join(map(translate, readings))",
     "core.data with_parts(pattern)",
@@ -69,6 +67,7 @@ OF_TABLES = (
     "core.guard.named_values f'(?:{prefix})\\\\Z'",
     "core.data pattern",
     "core.data shapes(table)[name]",
+    "core.parser pattern",
 )
 MADE: dict[str, list[str]] = {
     **{call: [] for call in OF_TABLES},
@@ -107,9 +106,9 @@ def in_tables() -> Iterator[Expression]:
         if rule.table != "keyed":
             example = expand(examples()[rule.name].example)[0]
             yield Expression(rule.name, with_parts(rule.pattern), 0, example)
-    for table in ("shapes", "characters"):
-        for name, pattern in shapes(table).items():
-            yield Expression(f"{table}.jsonl {name}", pattern)
+    for kind in ("shapes", "characters"):
+        for name, pattern in shapes(kind).items():
+            yield Expression(f"{kind}.jsonl {name}", pattern)
     for rule in (*keyed_rules(False), *keyed_rules(True)):
         before, after = name_patterns(rule.pattern, rule.before)
         if before:  # it is searched within the last characters before a name
