@@ -146,6 +146,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             reason, path = error.strerror or type(error).__name__, str(error.filename)
             _print_error(DiskError("system", path=path, reason=reason))
             return row.error_code
+        except ImportError as error:
+            if error.name != "_sqlite3":  # a Python can be built without it
+                raise
+            _print_error(DiskError("disk.no_sqlite"))
+            return row.error_code
 
 
 def _command_of(argv: Sequence[str]) -> tuple[str, list[str]]:

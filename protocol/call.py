@@ -186,6 +186,8 @@ def with_sentences(function: Callable[..., str], failure: type[FastMCPError]) ->
             _log.error("unexpected %s\n%s", type(error).__name__, frames)
             is_gone = isinstance(error, ImportError) or not os.path.exists(__file__)
             sentence = say("protocol.program_gone" if is_gone else "protocol.unexpected")
+            if getattr(error, "name", "") == "_sqlite3":  # a Python can be built without it
+                sentence = say("disk.no_sqlite")
             # The library logs other errors with a traceback, and so with the values of the call.
             raise failure(sentence, log_level=logging.DEBUG) from error
 

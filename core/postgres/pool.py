@@ -49,8 +49,6 @@ _IS_STRONG = (  # with `RESET ROLE` a login that bypasses row security would see
 
 
 class _Kind(NamedTuple):
-    """A kind of transaction."""
-
     agent: str | None  # whose rows it sees, "" for all; None for the login's, which takes no turn
     wait_s: float  # for its turn, and for locks on rows
     changes: bool

@@ -53,8 +53,6 @@ _STATE_QUERY = f"""SELECT current_user,
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """The state of a server."""
-
     user: str  # of the address
     encoding: str
     roles: list[str]  # of ours, those that are there
