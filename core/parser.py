@@ -16,8 +16,7 @@ from core.program import CLI, printable_fact
 
 FROM_ENVIRONMENT = "PORT"  # the value of `--http` without a port
 
-MOST_WIDTH = 100
-_LEAST_WIDTH = 40
+MOST_WIDTH, _LEAST_WIDTH = 100, 40
 _MISTAKES = {  # that argparse words, by the keys of our sentences
     "parser.lacking": r"the following arguments are required: (?P<names>.+)",
     "parser.no_value": r"(?P<name>\S+): expected (?:at least )?one argument",
@@ -120,6 +119,7 @@ class Parser(argparse.ArgumentParser):
                 known_names = re.findall(r"[^\s,']+", facts.get("names", ""))
                 value = facts.get("value", "").strip("'")
                 message = with_nearest_name(say(key, **facts), value, known_names)
+                break
         help_command = f"{self.prog} --help"
         if f"{self.prog} ".startswith(f"{CLI} "):
             command = self.prog[len(CLI) :].split()
