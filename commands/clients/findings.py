@@ -8,13 +8,13 @@ import json
 import os
 import shlex
 import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from http.client import HTTPException
 from pathlib import Path
 from urllib.parse import urljoin
+from urllib.request import HTTPHandler, HTTPSHandler, OpenerDirector, ProxyHandler, Request
 
 from commands.clients import entries
 from commands.clients.files import Change, Job, Plan, Tree
@@ -286,32 +286,27 @@ def server_findings(project: Project) -> Iterator[Finding]:
                 yield Finding("team_key_wrong", "error", facts=facts)
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
 def health_of(url: str, key: str = "") -> tuple[str, str]:
     """Return the finding's kind and reason for `/health` beside a URL.
 
     No redirect is followed. key: "" sends none.
     """
-    request = urllib.request.Request(urljoin(url, "/health"))
+    request = Request(urljoin(url, "/health"))
     if key:
         request.add_header("Authorization", f"Bearer {key}")
-    opener = urllib.request.build_opener(_NoRedirect)
+    opener = OpenerDirector()  # it takes errors and redirects for answers
+    for handler in (ProxyHandler(), HTTPHandler(), HTTPSHandler()):
+        opener.add_handler(handler)
     try:
         with opener.open(request, timeout=_WAIT_S) as answer:
             body, code = answer.read(_MOST_ANSWER_BYTES), answer.status
-    except urllib.error.HTTPError as error:
-        if key and error.code == 401:
-            return "team_key_wrong", ""
-        body, code = error.read(_MOST_ANSWER_BYTES), error.code
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         reason = getattr(error, "reason", error)
         if isinstance(reason, ssl.SSLCertVerificationError):
             return "team_not_proven", reason.verify_message.rstrip(".")
         return "team_silent", getattr(reason, "strerror", None) or type(reason).__name__
+    if key and code == 401:
+        return "team_key_wrong", ""
     try:
         state = str(json.loads(body)["status"]).lower()
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -280,13 +280,14 @@ def test_a_server_is_asked_on_demand_once_without_key(healthy: Desk, server: Sta
         404: b"Not Found",
         302: [],
         500: b"[" * 9999,
+        502: b"",
     }
     for status, body in bodies.items():
-        server.says(body, status, location="/elsewhere")
+        server.says(body, status, location="/elsewhere" * (9_999 if status == 502 else 1))
         [finding] = found_by(healthy, "--online", **variables)
         kind = "unwell" if isinstance(body, dict) else "silent"
         assert kinds_of([finding]) == [f"error {kind}"] and len(finding["facts"]["reason"]) < 100
-    assert keys_sent(server) == ["/health None"] * 6
+    assert keys_sent(server) == ["/health None"] * 7
 
 
 @pytest.mark.parametrize(("code", "said"), [(401, ["error key_wrong"]), (200, [])])
