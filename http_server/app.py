@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Scope
 
 from core.errors import SentinelError, sentence_without_place
 from http_server import sessions
-from http_server.limits import PATH, RETRY, Bodies, Guard, Refusal, has_credential
+from http_server.limits import PATH, RETRY, WRONG_KEY, Bodies, Guard, Refusal, has_credential
 from http_server.login import Access, answer_without_database
 from http_server.papers import Papers
 from http_server.settings import Options
@@ -211,7 +211,7 @@ class _Metrics(Middleware):
         self._requests.labels(*labels).inc()
         if seconds is not None:
             self._seconds.labels(route).observe(seconds)
-        if status == 401 and has_credential(scope):
+        if scope.get(WRONG_KEY) or (status == 401 and has_credential(scope)):
             self._refusals.inc()
         if status == 429:
             self._rejections.inc()

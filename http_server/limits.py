@@ -32,6 +32,7 @@ MOST_HELD_BYTES = 128 * 1024 * 1024  # of all requests of the process at a time
 MOST_HEAD_BYTES = 32 * 1024
 BODY_S, FORM_S = 20.0, 10.0  # in which a body must have arrived
 RETRY = {"Retry-After": "2"}
+WRONG_KEY = "wrong_key"  # in the scope of a request: whether its form had one
 SAFE_HEADERS: Mapping[str, str] = {
     "cache-control": "no-store",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

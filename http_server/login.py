@@ -36,11 +36,11 @@ from starlette.routing import Route, request_response
 from core.messages import Language, language, say, use_language
 from core.program import NAME
 from http_server.grants import CONSENT_S, Facts, client_key
-from http_server.limits import address_of
+from http_server.limits import WRONG_KEY, address_of
 from http_server.provider import BROWSER, SCOPE, Provider
 from http_server.settings import is_loopback
 
-COOKIE = "sentinel_memory_door"
+COOKIE, RESOURCE = "sentinel_memory_door", "/.well-known/oauth-protected-resource"
 _RETRY_S = 2
 _PAGE_PATHS, _PROGRAM_PATHS = ("/authorize", "/consent"), ("/token", "/register", "/revoke")
 _STATUS = {"": 200, "too_many": 429, "too_many_questions": 429, "no_storage": 503}
@@ -53,12 +53,10 @@ class Access(Provider):
 
     def get_routes(self, mcp_path: str | None = None) -> list[Route]:
         self.set_mcp_path(mcp_path or self.path)
-        paths = dict.fromkeys(("", self.path, urlsplit(self.url).path.rstrip("/")))
-        server = "/.well-known/oauth-authorization-server"
-        resource = "/.well-known/oauth-protected-resource"
+        server, paths = "/.well-known/oauth-authorization-server", ("", mcp_path or self.path)
         return [
             *(_build_route(server + path, self._server_document, "GET") for path in paths),
-            *(_build_route(resource + path, self._resource_document, "GET") for path in paths),
+            *(_build_route(RESOURCE + path, self._resource_document, "GET") for path in paths),
             _build_route("/register", self._register, "POST"),
             _build_route("/token", self._token, "POST"),
             _build_route("/revoke", self._revoke, "POST"),
@@ -88,6 +86,9 @@ class Access(Provider):
         elif location and not is_here:
             # Anybody may register: this server's name would lead wherever a stranger wants.
             return _render_failure("faulty_request")
+        elif location:
+            issuer = f"{self.current_url}/"
+            response.headers["location"] = construct_redirect_uri(location, iss=issuer)
         elif response.status_code == 400 and "text/html" in request.headers.get("accept", ""):
             return _render_failure("unknown_client")
         return response
@@ -98,7 +99,7 @@ class Access(Provider):
         question = await run_sync(self.grants.find_question, txn, browser) if browser else None
         if question is None:
             return _render_failure("gone")
-        if request.method == "GET":
+        if request.method != "POST":
             return _render_question(self, question, txn)
         if form.get("answer") != "allow":
             return _render_redirect(self, question, error="access_denied")
@@ -107,6 +108,7 @@ class Access(Provider):
         if credential is None:
             wait_s = math.ceil(self.tries.take(address_of(request.scope))) if key else 0
             fault = "too_many" if wait_s else "wrong_key" if key else "no_key_given"
+            request.scope[WRONG_KEY] = fault == "wrong_key"
             return _render_question(self, question, txn, fault=fault, wait_s=wait_s)
         code = await run_sync(self.grants.allow, question, credential)
         return _render_redirect(self, question, code=code) if code else _render_failure("gone")
@@ -135,8 +137,10 @@ class Access(Provider):
         """Ask public clients for no secret, as the SDK's own handler does."""
         form = await request.form()
         token, client_id = str(form.get("token", "")), str(form.get("client_id", ""))
-        if not token or await self.get_client(client_id) is None:
-            return JSONResponse({"error": "invalid_request"}, status_code=400)
+        is_known = await self.get_client(client_id) is not None
+        if not (token and is_known):
+            error = "invalid_request" if is_known else "invalid_client"
+            return JSONResponse({"error": error}, status_code=400)
         await run_sync(self.grants.take_back, token, client_key(client_id))
         return Response(status_code=200)  # also for what is no token: RFC 7009
 
@@ -149,9 +153,10 @@ class Access(Provider):
         facts = document.model_dump(mode="json", exclude_none=True)
         return JSONResponse({**facts, "authorization_response_iss_parameter_supported": True})
 
-    async def _resource_document(self, _request: Request) -> Response:
+    async def _resource_document(self, request: Request) -> Response:
+        path = request.url.path.removeprefix(RESOURCE) or self.path
         document = ProtectedResourceMetadata(
-            resource=AnyHttpUrl(self.current_url + self.path),
+            resource=AnyHttpUrl(self.current_url + path),
             authorization_servers=[AnyHttpUrl(self.current_url)],
             scopes_supported=[SCOPE],
         )

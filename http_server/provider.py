@@ -115,8 +115,6 @@ class Provider(OAuthProvider):
         return _token_of(key, f"key:{key.paper[:16]}", key.paper) if key else None
 
     async def get_client(self, client_id: str) -> OAuthClientInformationFull | None:
-        if len(client_id) > CLIENT_CHARS:
-            return None
         facts = await run_sync(self.grants.find_client, client_id)
         if facts is None:
             return None

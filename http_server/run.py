@@ -68,26 +68,21 @@ def serve(
         raise ServingError("no_key", cli=CLI)
     listener = listen(options)
     port = listener.getsockname()[1]
-    is_bare = ":" in options.host and not options.host.startswith("[")
-    host = f"[{options.host}]" if is_bare else options.host
+    host = f"[{options.host.strip('[]')}]" if ":" in options.host else options.host
     url = options.url or f"http://{host}:{port}"
-    try:
-        set_up_logs(options.log_directory, port)
-        tools = asyncio.run(server.local_provider.list_tools())
-        service = Service(
-            server=server,
-            version=version,
-            tools=frozenset(tool.name for tool in tools),
-            papers=papers,
-            auth=None if options.is_open else Access(papers, keys, url=url),
-            on_session_end=on_session_end,
-            checks={"papers": papers.check, **checks},
-            gauges=gauges,
-        )
-        app, calls = assemble(service, options)
-    except SentinelError:
-        listener.close()
-        raise
+    set_up_logs(options.log_directory, port)
+    tools = asyncio.run(server.local_provider.list_tools())
+    service = Service(
+        server=server,
+        version=version,
+        tools=frozenset(tool.name for tool in tools),
+        papers=papers,
+        auth=None if options.is_open else Access(papers, keys, url=url),
+        on_session_end=on_session_end,
+        checks={"papers": papers.check, **checks},
+        gauges=gauges,
+    )
+    app, calls = assemble(service, options)
     greeting = say(
         "http.serving.serving",
         url=f"{url}/mcp",

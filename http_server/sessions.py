@@ -294,6 +294,8 @@ def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) ->
             method = "GET" if route.path == "/sse" else "POST"
             endpoint = handler if auth else LegacyCalls(route.app, bodies)
             routes.append(Route(route.path, endpoint, methods=[method]))
+        elif isinstance(route, Route) and route.path.endswith("/oauth-protected-resource/sse"):
+            routes.append(route)
     return routes
 
 

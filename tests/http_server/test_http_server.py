@@ -474,9 +474,8 @@ def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
         assert client.get("/health", headers=own).status_code == 200
         assert client.get("/sse", headers=own).status_code == 404  # it was not asked for
         wrong = {"Host": "memory.example", "Authorization": "Bearer wrong"}
-        answers = [client.post("/mcp", json=PING, headers=wrong) for _ in range(21)]
-        assert [it.status_code for it in answers] == [401] * 20 + [429]
-        assert f"{url}/.well-known/" in answers[0].headers["www-authenticate"]
+        challenge = client.post("/mcp", json=PING, headers=wrong).headers["www-authenticate"]
+        assert f"{url}/.well-known/" in challenge
         begin = PING | {"method": "initialize", "params": hello()}
         right = wrong | {"Authorization": f"Bearer {keys['agent0']}"}
         assert "mcp-session-id" in client.post("/mcp", json=begin, headers=right).headers

@@ -22,6 +22,7 @@ from http_server.papers import papers_of
 from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.http_server.login_flow import BACK, question
 from tests.rooms.crowds import Outcome, draft, stored, wrong_with
+from tests.support.consent_browser import answered
 from tests.support.git_clones import git
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
 from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
@@ -104,7 +105,10 @@ def test_questions_are_counted_by_the_address_that_a_proxy_names(team: Team) -> 
     flood = {"X-Forwarded-For": "203.0.113.8"}
     codes = [team.ask("GET", asking, key="", headers=flood)[0] for _ in range(40)]
     assert (set(codes[:30]), codes[-1]) == ({302}, 429)
-    assert team.ask("GET", asking, key="")[0] == 302
+    refused = team.figure("http_wrong_credentials_total")
+    with pytest.raises(OSError, match="403"):
+        answered(f"http://127.0.0.1:{team.port}{asking}", "wrong")  # which the operator is shown
+    assert team.figure("http_wrong_credentials_total") == refused + 1
 
 
 @pytest.mark.row("002 2.68")
