@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -152,7 +152,7 @@ def shorten(text: str, most_cells: int) -> str:
 def wrap_text(text: str, width: int = 0, indent: str = INDENT) -> list[str]:
     """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
     lines, line, width = list[str](), "", width or screen_here().text_width
-    for word in filter(str.strip, _pieces_of(text, sys.maxsize)):
+    for word in filter(str.strip, _PIECE.findall(text)):
         new_line = f"{line} {word}" if line else indent + word
         if line and cells(new_line) > width:
             lines.append(line)
@@ -171,16 +171,17 @@ def wrap_line(line: str, width: int) -> list[str]:
 
 
 def break_text(text: str, most_cells: int) -> list[str]:
-    """Break a text into pieces of `most_cells`, inside a word only if it must."""
+    """Break a text into pieces of `most_cells`, inside a word if it must, inside no command."""
     lines, line, room = list[str](), "", most_cells
-    for piece in _pieces_of(text, most_cells):
-        if cells(piece) > room and line.strip() and cells(piece) <= most_cells:
+    for piece in _PIECE.findall(text):
+        is_command = " " in piece.strip()
+        if cells(piece) > room and line.strip() and (is_command or cells(piece) <= most_cells):
             lines.append(line.rstrip())
             line, room = "", most_cells
             piece = piece.lstrip()
-        for char in _CHARS.findall(piece):
-            width = _cells_of(char) if len(char) == 1 else 0  # of a colour
-            if width > room and line:
+        for char in [piece] if is_command else _CHARS.findall(piece):
+            width = cells(char)
+            if width > room and line and not is_command:
                 lines.append(line.rstrip())
                 line, room = "", most_cells
                 if char.isspace():
@@ -214,13 +215,6 @@ def named_lines(texts: Mapping[str, str], names: Iterable[str] = (), width: int 
         first, *others = wrap_text(text, width, indent)
         lines += [INDENT + name + first[cells(name) + len(INDENT) :], *others]
     return lines
-
-
-def _pieces_of(text: str, most_cells: int) -> Iterator[str]:
-    """Yield words and blanks; a command that fits is one word."""
-    for match in _PIECE.finditer(text):
-        piece = match[0]
-        yield from [piece] if cells(piece) <= most_cells else re.findall(r"\s+|\S+", piece)
 
 
 @lru_cache(maxsize=4_096)  # a long text has few different characters
