@@ -37,6 +37,7 @@ if sys.flags.safe_path or __package__:  # hidden by `python -I`; or installed, b
 from commands import Command
 from core.errors import DiskError, SentinelError
 from core.messages import language_of, use_language
+from core.program import read_cwd
 
 # Each command in the order of the help. A module is imported only when its command runs.
 # fmt: off
@@ -141,9 +142,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             _print_error(error)
             return row.error_code
         except OSError as error:
-            if error.filename is None:  # of a stream; see `run`
+            if error.filename is None and read_cwd():  # of a stream; see `run`
                 raise
-            reason, path = error.strerror or type(error).__name__, str(error.filename)
+            reason, path = error.strerror or type(error).__name__, str(error.filename or os.curdir)
             _print_error(DiskError("system", path=path, reason=reason))
             return row.error_code
         except ImportError as error:

@@ -164,7 +164,7 @@ def _print_plan(plan: Plan) -> None:
         print_lines([say(f"setup.{reasons[tool]}") for tool in granted_tools])
     for key, facts in plan.notes:
         print_lines(_sentence_lines(key, facts))
-    sys.stdout.flush()
+    print(end="", flush=True)
     for key, facts in plan.problems:
         first, *block = _sentence_lines(key, facts)
         complain(first, block=block)

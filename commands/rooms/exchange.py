@@ -3,7 +3,6 @@
 import argparse
 import gc
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import unified_diff
@@ -87,7 +86,7 @@ def export(options: argparse.Namespace) -> int:
         print(plain(say("export.written", path=output, counts=_counts_text(counts))))
     else:
         # CI may print it, and its runner would obey.
-        sys.stdout.write(RUNNERS.sub(r"\1\\u005b" if form == "jsonl" else "\\1\ufffd", text))
+        print(RUNNERS.sub(r"\1\\u005b" if form == "jsonl" else "\\1\ufffd", text), end="")
     notes += [say("export.private", count=private_count)] if private_count else []
     for note in notes:
         warn(note)

@@ -6,7 +6,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -16,7 +15,7 @@ from typing import Any
 
 from commands.clients.text_file import write_new
 from commands.rooms.read import item_lines
-from commands.terminal.ask import is_confirmed, open_memory, read_answer
+from commands.terminal.ask import can_ask, is_confirmed, open_memory, read_answer
 from commands.terminal.screen import complain, plain, print_within
 from core.errors import RefusedError, SentinelError
 from core.git import is_ignored
@@ -300,7 +299,7 @@ def edit(options: argparse.Namespace) -> int:
         after = _read_sections(Path(options.source))
         print_within(_save_edits(memory, record, sections_in(text), after))
         return 0
-    editor = editor_in(os.environ, is_terminal=sys.stdin.isatty() and sys.stdout.isatty())
+    editor = editor_in(os.environ, is_terminal=can_ask())
     if not editor:
         raise RefusedError("records.no_editor", id=id_)
     data = text.encode("utf-8", "replace")

@@ -171,9 +171,13 @@ def is_confirmed(
     return False
 
 
+def can_ask() -> bool:
+    return all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
 def read_answer(question: str) -> str | None:
     """Return the answer at the terminal; None where nobody can see or answer."""
-    if not all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    if not can_ask():
         return None
     print(question, end="", flush=True)  # input() may use standard error
     try:
