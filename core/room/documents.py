@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +15,11 @@ from core.disk import open_regular_file
 from core.errors import RefusedError
 from core.guard.characters import HIDDEN_CLASS
 from core.messages import say
+from core.text.plain import moment_of
 
 CONFIG_NAME = "config.json"
 MOST_CONFIG_BYTES = 100_000
+_MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
 _UNSAFE = re.compile(f"[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
@@ -107,6 +110,19 @@ def text_at(data: Mapping[str, Any], key: str) -> str:
     """Return the text at a key, "" without one."""
     value = data.get(key)
     return value if isinstance(value, str) else ""
+
+
+def moment_in(value: Any) -> str:
+    """Return ISO 8601 for a text, seconds or milliseconds; "" for others."""
+    if isinstance(value, str):
+        return moment_of(value.strip())
+    if type(value) not in (int, float):
+        return ""
+    seconds = value / 1_000 if value > _MOST_SECONDS else value
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def dump_json(value: object, indent: int | None = None) -> str:

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -19,9 +18,9 @@ from core.disk import reason_of
 from core.lessons.record import DECODER, digest
 from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
-from core.room.documents import objects_at, text_at, texts_in
+from core.room.documents import moment_in, objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
-from core.text.plain import SURROGATE, map_texts, moment_of, printable_path
+from core.text.plain import SURROGATE, map_texts, printable_path
 from rooms.fragments import fragment as schema
 from rooms.fragments import texts
 from rooms.fragments.draft import content_fields_of, type_fields_of, type_row_of
@@ -47,7 +46,6 @@ HARMLESS = re.compile(r"[0-9TZ:+. -]*|[a-z_]{1,16}|[a-hj-km-np-z2-9]{8}")
 EXPORT_FORMAT, EXPORT_VERSION = "sentinel-memory-fragments", 1
 _HEAD_BYTES = 100  # in which a graph of server-memory names its entities
 _MOST_COUNT = 2**53 - 1
-_MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
 Progress = Callable[[int, int], object]  # how many are done, of how many
 _Item = TypeVar("_Item")
@@ -247,7 +245,7 @@ def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
     for column in fields(table.row):
         value = line.get(schema.column_of(column.name)) if column.name != "number" else 0
         if columns.is_moment(column.name):
-            value = _moment_from(value)
+            value = moment_in(value)
         elif column.type is bool:
             value = value is True or value == 1
         elif isinstance(value, bool | dict) or (isinstance(value, list) and column.type is str):
@@ -256,19 +254,6 @@ def _row_from(table: Table, line: Mapping[str, Any]) -> Any:
             value = min(max(value, 0), _MOST_COUNT)
         values.append(value)
     return table.read(values)
-
-
-def _moment_from(value: Any) -> str:
-    """Return ISO 8601 for a text, seconds or milliseconds; "" for others."""
-    if isinstance(value, str):
-        return moment_of(value.strip())
-    if type(value) not in (int, float):
-        return ""
-    seconds = value / 1_000 if value > _MOST_SECONDS else value
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
-    except (ValueError, OverflowError, OSError):
-        return ""
 
 
 @dataclass(slots=True)

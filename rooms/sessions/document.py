@@ -28,7 +28,6 @@ from core.text import plain
 from core.text.plain import Budget, as_code, as_item, as_lines, escape_inline, one_line
 from rooms.sessions.draft import redact_session
 from rooms.sessions.rows import actions_of, sessions_where
-from rooms.sessions.search import bound_of
 from rooms.sessions.session import ACTION, DOCUMENT_SESSION, Action, Point, Session, SessionsError
 from rooms.sessions.store import CURRENT, SessionStore
 
@@ -171,7 +170,7 @@ def open_selection(
     store: SessionStore, since: str, until: str, names: Sequence[str]
 ) -> Iterator[tuple[int, Iterator[Entry]]]:
     """Yield the count of matches, and these redacted, as of one moment. Raises SessionsError."""
-    values = {"first": bound_of("from", since), "last": bound_of("to", until)}
+    values = {"first": since, "last": until}
     with store.reading() as connection:
         numbers = [number for (number,) in connection.execute(_SELECTION, values)]
         if names:

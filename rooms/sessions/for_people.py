@@ -94,7 +94,7 @@ class ForPeople(room.Room):
 
         versions = {item.data["id"]: item.version for item in items}
         outcome = forget(
-            self.store, versions, lambda session: room.state_of(session) == versions[session.id]
+            self.store, versions, lambda _, session: room.state_of(session) == versions[session.id]
         )
         ids = {session.id for session in outcome.sessions}
         lines = [_say("unpurged", path=str(path)) for path in outcome.unpurged]

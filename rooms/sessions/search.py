@@ -22,7 +22,6 @@ from core.config import Settings, state_directory
 from core.disk import reason_of
 from core.errors import SentinelError
 from core.room.full_text import SqliteTermIndex, coverage_of
-from core.text.plain import bound_of as moment_or_day
 from core.text.plain import end_of, normal_form
 from core.text.ranking import Ranking
 from rooms.sessions import rows
@@ -143,14 +142,14 @@ def search(store: SessionStore, criteria: Criteria, *, limit: int, offset: int =
     """Return the matches, most relevant first; without a query the newest first.
 
     offset: how many to skip. A session needs a quarter of the query's words that any session has.
-    Raises SessionsError for an invalid date, and errors of the store.
+    Raises errors of the store.
     """
     offset, tags = min(offset, MOST_OFFSET), _plain_tags(criteria.tags)
     conditions = {
         "status = ?": criteria.status,
         "agent = ?": criteria.agent,
-        "updated_at >= ?": bound_of("dateRange.from", criteria.since),
-        "updated_at < ?": end_of(bound_of("dateRange.to", criteria.until)),
+        "updated_at >= ?": criteria.since,
+        "updated_at < ?": end_of(criteria.until),
     }
     conditions = {condition: value for condition, value in conditions.items() if value}
     values = (*conditions.values(),)
@@ -210,14 +209,6 @@ def indexes_about(question: str, points: Sequence[Point]) -> set[int]:
     """Return the indexes of points with an exact word of a question."""
     texts = [f"{point.text}\n{point.why}" for point in points]
     return set(Ranking(question, texts).coverage().shares())
-
-
-def bound_of(field: str, text: str) -> str:
-    """Return a day, a moment in UTC, or "" for a blank text. Raises SessionsError."""
-    bound = moment_or_day(text)
-    if text.strip() and not bound:
-        raise SessionsError("bad_date", field=field)
-    return bound
 
 
 _MOST_TOP_TAGS = 10

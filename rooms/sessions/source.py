@@ -12,16 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import open_regular_file
 from core.lessons.record import digest, utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
-from core.room.documents import objects_at, text_at, texts_in
+from core.room.documents import moment_in, objects_at, text_at, texts_in
 from core.sanitizer import redact
-from core.text.plain import SURROGATE, map_texts, moment_of, printable_path
+from core.text.plain import SURROGATE, map_texts, printable_path
 from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
@@ -80,7 +79,7 @@ class Source:
         snapshot = moment = ""
         if isinstance(data.get("data"), dict):
             context, snapshot = data["data"], text_at(data, "id")
-            moment = _moment_of(data.get("timestamp"))
+            moment = moment_in(data.get("timestamp"))
         declared = _declared_object_of(context)
         name = text_at(context, "id") or text_at(data, "contextId")
         session = _session_in(declared, name, moment)
@@ -213,7 +212,7 @@ def _declared_object_of(context: Data) -> Data:
         "status": work.get("status"),
         "agent": chain[0].get("to") if chain else context.get("agent"),
         "startedAt": work.get("startedAt"),
-        "updatedAt": saved_at if _moment_of(saved_at) else work.get("lastActiveAt"),
+        "updatedAt": saved_at if moment_in(saved_at) else work.get("lastActiveAt"),
         "metadata": {
             "decisions": talk.get("keyDecisions"),
             "approaches": talk.get("triedApproaches"),
@@ -228,7 +227,7 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
     session, number = limits.read_session(context), context.get("number")
     metadata = value if isinstance(value := context.get("metadata"), dict) else {}
     names = ("startedAt", "createdAt", "updatedAt", "endedAt")
-    started_at, created_at, updated_at, ended_at = (_moment_of(context.get(key)) for key in names)
+    started_at, created_at, updated_at, ended_at = (moment_in(context.get(key)) for key in names)
     # Always the same id, whenever it is imported. A former context lives on from goal to goal, and
     # each of these is a session. From a hash somebody could guess a secret.
     goal, _ = redact(session.goal[:_GOAL_CHARS])
@@ -257,13 +256,6 @@ def _hash_of(text: str) -> str:
     return digest(text.encode("utf-8", "surrogatepass"))[:12]
 
 
-def _moment_of(value: object) -> str:
-    if isinstance(value, int | float) and not isinstance(value, bool):  # milliseconds
-        with suppress(ValueError, OverflowError, OSError):
-            return datetime.fromtimestamp(value / 1000, UTC).isoformat(timespec="seconds")
-    return moment_of(value.strip()) if isinstance(value, str) else ""
-
-
 def _points_in(kind: str, value: object) -> tuple[Point, ...]:
     shape, points = POINTS[kind], list[Point]()
     text_key = next(iter(shape.names))
@@ -279,8 +271,8 @@ def _points_in(kind: str, value: object) -> tuple[Point, ...]:
         if kind == "approaches" and point.result not in limits.OUTCOMES:
             point = replace(point, result="partial")
         made_by = "" if point.made_by == _UNKNOWN_AGENT else point.made_by
-        at = _moment_of(data.get("timestamp", data.get("discoveredAt")))
-        resolved_at = _moment_of(data.get("resolvedAt"))
+        at = moment_in(data.get("timestamp", data.get("discoveredAt")))
+        resolved_at = moment_in(data.get("resolvedAt"))
         points.append(replace(point, made_by=made_by, at=at, resolved_at=resolved_at))
     return _merge_points(points)
 
@@ -300,7 +292,7 @@ def _actions_in(context: Data, id_: str) -> Iterator[Action]:
                 action,
                 id=action.id if _OUR_ACTION_ID.fullmatch(action.id) else made_id,
                 kind=action.kind if action.kind in limits.ACTION_KINDS else "command",
-                created_at=_moment_of(entry.get("createdAt")),
+                created_at=moment_in(entry.get("createdAt")),
                 context_id=id_,
             )
 
@@ -410,10 +402,9 @@ def _parents_of(items: Sequence[Incoming], known_ids: set[str]) -> dict[str, str
         if item.name and item.name in ids_by_name:
             earlier_ids[item.session.id] = ids_by_name[item.name]
         ids_by_name[item.name] = item.session.id
-    ids = {item.session.id for item in items} | known_ids
     for item in items:
-        name = item.session.parent_id
-        parent = ids_by_name.get(name, name if _OUR_ID.fullmatch(name) and name in ids else "")
+        name = item.session.parent_id  # of ours, it may come from another archive
+        parent = ids_by_name.get(name, name if _OUR_ID.fullmatch(name) else "")
         parents[item.session.id] = parent or earlier_ids.get(item.session.id, "")
     for id_ in [child_id for child_id in parents if child_id not in known_ids]:
         ancestor_ids, parent = set[str](), parents[id_]

@@ -214,14 +214,22 @@ class SessionStore:
 
         Raises NoSuchSessionError, and SessionsError with the file of an archived session.
         """
-        try:
-            return session_with_name(connection, name)
-        except NoSuchSessionError:
+        name = name.strip()
+        if match := _NUMBER.match(name):
+            session = next(rows.sessions_where(connection, "number = ?", (int(match[1]),)), None)
+        else:
+            session = rows.session_with_id(connection, printable_fact(name))
+        if session is None:
             self._check_archives(name)
-            raise
+            from core.sanitizer import redact  # a caller may have written any text
+
+            text = printable_fact(redact(name[:_READ_CHARS]).text) or '""'
+            short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
+            raise NoSuchSessionError(name=short)
+        return session
 
     def _check_archives(self, name: str) -> None:
-        number = name.strip().lstrip("#")
+        number = name.lstrip("#")
         field = f'"number": {number},' if number.isdecimal() else f'"id": {json.dumps(number)},'
         name = f"#{number}" if number.isdecimal() else number
         for path in self.list_archives():
@@ -261,21 +269,6 @@ def open_sessions(
 
 
 _open_store = lru_cache(maxsize=8)(SessionStore)  # with its connections
-
-
-def session_with_name(connection: sqlite3.Connection, name: str) -> Session:
-    """Return a session by number or id. Raises NoSuchSessionError."""
-    if match := _NUMBER.match(name.strip()):
-        session = next(rows.sessions_where(connection, "number = ?", (int(match[1]),)), None)
-    else:
-        session = rows.session_with_id(connection, printable_fact(name.strip()))
-    if session is None:
-        from core.sanitizer import redact  # a caller may have written any text
-
-        text = printable_fact(redact(name.strip()[:_READ_CHARS]).text) or '""'
-        short = text if len(text) <= _NAME_CHARS else f"{text[:_NAME_CHARS]}…"
-        raise NoSuchSessionError(name=short)
-    return session
 
 
 def ancestors_of(connection: sqlite3.Connection, session: Session) -> Iterator[Session]:

@@ -13,7 +13,7 @@ from core.errors import SentinelError
 from core.lessons.record_text import json_text
 from core.messages import say
 from core.program import CLI, NO_CANCELLATION, Cancellation, warn
-from core.text.plain import Budget, one_line
+from core.text.plain import Budget, bound_of, one_line
 from protocol.arguments import Name, NotNegative, OneToTwenty, Part, Text, Texts, as_list, as_word
 from protocol.call import client_name, open_project, process_name, warn_if_cancelled
 from protocol.tools import OfferedRoom, RoomTool, SessionlessServer
@@ -240,11 +240,13 @@ def context_search(
 
 
 def _bounds_in(field: str, dates: Dates | None) -> tuple[str, str]:
-    from rooms.sessions.search import bound_of
-
+    """Return two days or moments in UTC, "" for none. Raises SessionsError."""
     if dates is None:
         return "", ""
-    since, until = bound_of(f"{field}.from", dates.from_), bound_of(f"{field}.to", dates.to)
+    since, until = bound_of(dates.from_), bound_of(dates.to)
+    for name, text, bound in (("from", dates.from_, since), ("to", dates.to, until)):
+        if text.strip() and not bound:
+            raise SessionsError("bad_date", field=f"{field}.{name}")
     if since and until and until < since[: len(until)]:
         raise SessionsError("reversed", field=field, since=since, until=until)
     return since, until

@@ -29,7 +29,7 @@ from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
 from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_config_keys
 from rooms.sessions.document import FORMS, Entry, Head, context_of, entry_of
-from rooms.sessions.search import bound_of, remove_former_copies, shared_roots, unshare_project
+from rooms.sessions.search import remove_former_copies, shared_roots, unshare_project
 from rooms.sessions.session import Session, SessionsError
 from rooms.sessions.source import Incoming, read_source
 from rooms.sessions.store import ARCHIVE, CURRENT, SessionStore, open_sessions
@@ -186,12 +186,11 @@ def archive_before(
     """Move sessions last saved before a day or moment, ISO 8601 in UTC, to a file.
 
     An import brings them back with ids, numbers, actions and links. with_open: also sessions that
-    have not ended. Raises errors of the store, and SessionsError for an invalid date or a file that
-    cannot be written or read back; then nothing is removed.
+    have not ended. Raises errors of the store, and SessionsError for a file that cannot be written
+    or read back; then nothing is removed.
     """
-    before = bound_of("before", date)
     with store.reading() as connection:
-        sessions = list(rows.sessions_where(connection, f"{_OLD} ORDER BY number", (before,)))
+        sessions = list(rows.sessions_where(connection, f"{_OLD} ORDER BY number", (date,)))
         ended_sessions = [session for session in sessions if session.ended_at or with_open]
         moves = {session.id: session for session in ended_sessions if not session.open_blockers}
         statement = "SELECT id, parent_id FROM contexts WHERE parent_id IS NOT NULL"
@@ -199,15 +198,19 @@ def archive_before(
         while ids := {parent for id_, parent in children if parent in moves and id_ not in moves}:
             for id_ in ids:
                 del moves[id_]
-        entries = [entry_of(connection, session.number) for session in moves.values()]
+        entries = {id_: entry_of(connection, session.number) for id_, session in moves.items()}
     kept_sessions = [session for session in ended_sessions if session.id not in moves]
     open_count = len(sessions) - len(ended_sessions)
     plan = ArchiveOutcome(list(moves.values()), None, open_count, kept_sessions)
     if dry_run or not moves:
         return plan
-    path = _write_archive(store, entries)
-    forget(store, moves, lambda session: session == moves[session.id], new_archive=path)
-    return plan._replace(path=path)
+    path = _write_archive(store, list(entries.values()))
+
+    def is_archived(connection: Connection, session: Session) -> bool:
+        return entry_of(connection, session.number) == entries[session.id]
+
+    outcome = forget(store, entries, is_archived, new_archive=path)
+    return plan._replace(sessions=outcome.sessions, path=path)
 
 
 def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
@@ -248,7 +251,7 @@ class ForgetOutcome(NamedTuple):
 def forget(
     store: SessionStore,
     ids: Iterable[str],
-    is_same: Callable[[Session], bool] = lambda _: True,
+    is_same: Callable[[Connection, Session], bool] = lambda *_: True,
     new_archive: Path | None = None,
 ) -> ForgetOutcome:
     """Remove sessions for good, with their actions and from the bytes.
@@ -257,11 +260,10 @@ def forget(
     is_same: whether a session is still as the caller saw it; else it stays. Archives but for
     `new_archive` come first, so that a second call completes an interrupted one.
     """
-    ids = list(dict.fromkeys(ids))
     with ExitStack() as stack:
         with store.writing() as connection:
             sessions = {id_: rows.session_with_id(connection, id_) for id_ in ids}
-            ids = [id_ for id_, session in sessions.items() if session is None or is_same(session)]
+            ids = [id_ for id_, row in sessions.items() if not row or is_same(connection, row)]
             for path in set(store.list_archives()) - {new_archive}:
                 _cut_from_archive(path, ids)
             changed_files = [store.database]

@@ -30,6 +30,7 @@ from rooms.sessions.upkeep import archive_before
 from tests.support.session_samples import (
     OLD,
     a_room,
+    act,
     every_byte,
     keep,
     make_sample_store,
@@ -59,21 +60,17 @@ def document(
 
 def hostile(text: str) -> tuple[Session, list[Action]]:
     """A session with this text wherever one stands."""
+    fields: Any = dict.fromkeys(("goal", "summary", "status", "agent"), text)
+    fields |= dict.fromkeys(("started_at", "created_at", "updated_at"), DAY)
     session = Session(
         number=7,
         id="ctx_00000000000a",
-        goal=text,
-        summary=text,
-        status=text,
         tags=(text,),
-        agent=text,
         decisions=(Point(text=text, why=text, made_by=text),),
         approaches=(Point(text=text, result="failed", why=text),),
         blockers=(Point(text=text, why=text),),
         changes=Changes(modified_files=(text,), summary=text),
-        started_at=DAY,
-        created_at=DAY,
-        updated_at=DAY,
+        **fields,
     )
     action = Action(id="act_1", kind=text, content=text, result=text, file_path=f"{text}x")
     return session, [action]
@@ -339,12 +336,15 @@ def test_a_session_that_changes_meanwhile_is_not_archived(
     store: SessionStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session, write = saved(store, "Fix the login", OLD), upkeep._write_archive
+    other = saved(store, "Mend the cart", OLD)
 
     def write_and_change(*arguments: object) -> Path:
         path = write(*arguments)  # type: ignore[arg-type]
         saved(store, session.goal, id=session.id, summary="Saved meanwhile")
+        act(store, other, "npm test")
         return path
 
     monkeypatch.setattr(upkeep, "_write_archive", write_and_change)
-    archive_before(store, "2026-01-01")
+    assert archive_before(store, "2026-01-01").sessions == []
     assert store.get("1").summary == "Saved meanwhile"
+    assert [action.content for action in store.actions_of(other)] == ["npm test"]

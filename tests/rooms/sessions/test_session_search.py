@@ -15,7 +15,7 @@ from rooms.sessions.config import Config
 from rooms.sessions.rows import TOKENIZERS, update_index, write_session
 from rooms.sessions.search import Candidates, Criteria, Page, find_similar, search
 from rooms.sessions.session import Session
-from rooms.sessions.store import SessionStore, open_sessions, session_with_name
+from rooms.sessions.store import SessionStore, open_sessions
 from rooms.sessions.upkeep import delete_session
 from tests.support.session_samples import a_room, keep, make_sample_store, sample_sessions, saved
 from tests.support.tables import ROOT, none_of, table
@@ -171,7 +171,7 @@ def test_the_index_takes_back_every_word_it_was_given(project: Path, tokenizer: 
     with store.writing() as connection:
         assert size_of(connection) > 100
         for number in range(1, 21):
-            before = session_with_name(connection, str(number))
+            before = store.find(connection, str(number))
             sample, _ = samples[-number]
             after = replace(sample, number=number, id=before.id, parent_id="")
             write_session(connection, after, before=before)
