@@ -33,7 +33,7 @@ _ALL_WRITERS = "sentinel-memory: all writers"  # whose lock upkeep has alone, an
 _SLICE_S = 0.5  # of a wait, after which it asks whether it is still wanted
 _LOCK_SLICE_S = 0.05
 _IDLE_S = 300  # in a transaction: of a process that hangs, after which others get its locks
-# A role may have this limit from PostgreSQL 17 on; tables take as long as they need.
+# A role may have this limit from PostgreSQL 17 on; tables and locks take as long as they need.
 _NO_TIMEOUT = (
     "SELECT pg_catalog.set_config(name, '0', true) FROM pg_catalog.pg_settings"
     " WHERE name = 'transaction_timeout'"
@@ -98,7 +98,9 @@ class Pool:
         key, deadline = _lock_key(f"sentinel-memory: {name}"), time.monotonic() + timeout_s
         try:
             with self._translate_errors("begin", timeout_s):
-                connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0")
+                connection.execute(
+                    f"BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; {_NO_TIMEOUT}"
+                )
                 statement = f"SELECT pg_try_advisory_xact_lock({key})"
                 while connection.execute(statement).fetchone() != (True,):
                     self._check_cancellation()

@@ -4,6 +4,7 @@ A draft whose content is known returns the fragment that says the same.
 """
 
 import os
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Li
 from rooms.fragments.links import bring_back, find_links
 from rooms.fragments.room import Config, Room, agents_for, check_name, find_visible, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
-from rooms.fragments.upkeep.life import moment_before
+from rooms.fragments.upkeep.life import is_pinned, moment_before
 
 MOST_LINKED = 20
 ITEM_BYTES, MOST_ITEMS = 8_192, 50  # of a reflection
@@ -244,13 +245,15 @@ def end_session(room: Room, session: str) -> Fragment | None:
 
 def end_idle_sessions(room: Room, *, idle_limit: timedelta = IDLE_LIMIT) -> int:
     """End the sessions without a call for so long, each as its own agent; return how many."""
-    end = moment_before(room.clock(), seconds=idle_limit.total_seconds())
+    end, count = moment_before(room.clock(), seconds=idle_limit.total_seconds()), 0
     with room.engine.reading() as rows:
         activities: list[schema.Activity] = rows.entries(schema.Activity)
-    idle_entries = [entry for entry in activities if not entry.ended_at and entry.last_at < end]
-    for entry in idle_entries:
-        end_session(room.for_agent(entry.agent), entry.session_id)
-    return len(idle_entries)
+    for entry in activities:
+        if not entry.ended_at and entry.last_at < end:
+            with suppress(FragmentsError):  # a name that no caller may have, of another program
+                end_session(room.for_agent(entry.agent), entry.session_id)
+                count += 1
+    return count
 
 
 def find_same_content(rows: Rows, agent: str, content_hash: str) -> Fragment | None:
@@ -310,6 +313,7 @@ def renew(fragment: Fragment, now: str) -> Fragment:
 
 
 def with_anchor(fragment: Fragment, *, is_anchor: bool) -> Fragment:
-    if fragment.is_anchor == is_anchor:
+    """Return the fragment pinned, or not: another program's may be permanent without an anchor."""
+    if is_pinned(fragment) == is_anchor == fragment.is_anchor:
         return fragment
     return replace(fragment, is_anchor=is_anchor, tier="permanent" if is_anchor else "warm")

@@ -13,7 +13,7 @@ keys of the specification's MEMORY_CONFIG. A bad value is refused, with its key.
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -22,9 +22,8 @@ from typing import NamedTuple, ParamSpec, TypeVar
 from core import config as core_config
 from core.config import DEFAULT_AGENT, FRAGMENTS_VARIABLE, NAME_CHARS, REFUSED_AGENTS, Settings
 from core.lessons.record import utc_now
-from core.postgres.address import Server, is_server, server_of
+from core.postgres.address import ConnectionCutError, Server, is_server, server_of
 from core.program import NO_CANCELLATION, Cancellation
-from core.room.database import DatabaseError
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from core.sanitizer import find_secrets, has_secret
 from core.text.plain import SURROGATE
@@ -190,13 +189,8 @@ def repeats_when_cut(read: Callable[_Arguments, _Result]) -> Callable[_Arguments
 
     @wraps(read)
     def read_again(*values: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
-        try:
+        with suppress(ConnectionCutError):
             return read(*values, **options)
-        except DatabaseError as error:
-            from core.postgres.address import ConnectionCutError  # most fragments are in a file
-
-            if not isinstance(error, ConnectionCutError):
-                raise
         return read(*values, **options)
 
     return read_again

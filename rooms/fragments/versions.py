@@ -86,7 +86,7 @@ def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now
         after = replace(after, **draft.content_fields_of(content))
     if amendment.is_anchor is not None:
         after = draft.with_anchor(after, is_anchor=amendment.is_anchor)
-    if before.is_anchor and not after.is_anchor:
+    if is_pinned(before) and not is_pinned(after):
         after = draft.renew(after, now)
     row = draft.type_row_of(amendment.type, config) if amendment.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
@@ -121,7 +121,8 @@ def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) ->
         fields = {**draft.RECALLABLE, "promoted": twin.promoted}
         fields["importance"] = max(twin.importance, after.importance)
         successor = replace(draft.renew(twin, now), **fields)
-        successor = draft.with_anchor(successor, is_anchor=twin.is_anchor or after.is_anchor)
+        is_anchor = is_pinned(twin) or after.is_anchor
+        successor = draft.with_anchor(successor, is_anchor=is_anchor)
         rows.replace([successor])
     else:
         tier = "permanent" if after.is_anchor else "hot"
@@ -209,9 +210,10 @@ def pin(room: Room, id_: str, *, pinned: bool) -> Fragment:
     """Pin a fragment, so that it neither ages nor goes without force; or let it age from now on."""
     with open_change(room, id_) as rows:
         fragment = find_changeable(rows, room, id_, agents_for(room, ""))
-        if fragment.is_anchor == pinned:
+        changed = draft.with_anchor(fragment, is_anchor=pinned)
+        if changed == fragment:
             return fragment
-        fragment = draft.renew(draft.with_anchor(fragment, is_anchor=pinned), room.clock())
+        fragment = draft.renew(changed, room.clock())
         rows.replace([fragment])
     return fragment
 

@@ -147,9 +147,10 @@ def test_one_agents_changes_wait_for_each_other_until_the_call_is_cancelled(
     other.close()
 
 
-def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool) -> None:
-    with pool.lock("upkeep", timeout_s=0):
-        with pytest.raises(DatabaseBusyError), pool.lock("upkeep", timeout_s=0.1):
+def test_a_lock_is_had_by_one_and_let_go_by_who_is_killed(pool: Pool, team_database: str) -> None:
+    limited = Pool(a_server(f"{team_database}&options=-c%20transaction_timeout%3D1s"))
+    with limited.lock("upkeep", timeout_s=0):
+        with pytest.raises(DatabaseBusyError), pool.lock("upkeep", timeout_s=1.5):
             pytest.fail("two have it")
         with pool.lock("another", timeout_s=0):
             pass
