@@ -179,7 +179,7 @@ def test_a_save_a_warning_and_one_session_cost_little_however_much_they_hold(
     ("lang", "head", "state"),
     [
         ("en", "Sessions (context_get shows one):", "open coding"),
-        ("ko", "세션(자세히: context_get)", "진행 중 coding"),
+        ("ko", "세션(자세히: context_get)", "진행 중(coding)"),
     ],
 )
 def test_open_sessions_come_first_then_failures_the_newest_first_as_many_as_fit(
