@@ -457,7 +457,10 @@ def _remedy_for(tree: WorkTree, name: str, tag: str) -> tuple[str, str]:
     if not tag:
         return "log_not_checked_out", "git checkout"
     if tag == "M":
-        return "log_deleted", shlex.join(["git", "checkout", "--merge", "--", name])
+        entries = tree.ask("ls-files", "-z", "--unmerged", "--", pathspec_of(name)).split(b"\0")
+        stages = {entry.partition(b"\t")[0][-1:] for entry in entries}  # 2 is ours, 3 theirs
+        side = "--theirs" if b"2" not in stages else "--merge" if b"3" in stages else "--ours"
+        return "log_deleted", shlex.join(["git", "checkout", side, "--", name])
     if tag != "S":
         return "log_deleted", restore
     result = tree.run("config", "--type=bool", "--get", "core.sparseCheckout")
