@@ -31,9 +31,9 @@ from core.config import Settings
 from core.lessons.answers import Frame, save_answer, search_answer
 from core.lessons.compaction import compaction_answer
 from core.lessons.log import cached_log
-from core.lessons.record import Draft, utc_now
+from core.lessons.record import Draft
 from core.store import MemoryStore
-from core.text.plain import estimate_tokens
+from core.text.plain import estimate_tokens, utc_now
 from rooms.fragments.activity import UPKEEP_AT
 from rooms.fragments.fragment import KINDS, Fragment, hash_of
 from rooms.fragments.storage.sqlite import SqliteEngine

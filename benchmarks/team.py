@@ -29,10 +29,9 @@ from measure import PROTOCOL, SERVER, Figure, options, reported, resident_mb
 from tokens import words
 
 from core.config import DEFAULT_AGENT
-from core.lessons.record import utc_now
 from core.postgres.address import server_of
 from core.postgres.pool import Pool
-from core.text.plain import estimate_tokens
+from core.text.plain import estimate_tokens, utc_now
 from http_server.access_keys import keys_of
 from http_server.papers import papers_of
 from rooms.fragments.activity import UPKEEP_AT

@@ -18,9 +18,10 @@ from core.lessons.draft import redact_fields
 from core.lessons.file import real_log_path
 from core.lessons.history import Commit, originals_of, own_commits
 from core.lessons.log import FILTER_HEADS, MemoryLog, begins_like_utf_16
-from core.lessons.record import Record, id_in, ids_in, parse_line, seconds_of
+from core.lessons.record import Record, id_in, ids_in, parse_line
 from core.sanitizer import safe_name
 from core.store import MemoryStore
+from core.text.plain import seconds_of
 
 INDEX, WORK_TREE = "index", "work tree"
 KINDS = ("added", "changed", "returned", "compacted", "removed")

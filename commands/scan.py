@@ -21,11 +21,11 @@ from core.git import HistoryError, Repository
 from core.lessons.file import real_log_path
 from core.lessons.history import EVERYWHERE, own_commits
 from core.lessons.record import LIMITS_BYTES, Record
-from core.lessons.record_text import minute_of
 from core.lessons.upkeep import RedactedLines
 from core.messages import say
 from core.program import read_cwd
 from core.sanitizer import safe_name
+from core.text.plain import minute_of
 from rooms.room import Memory, Room, Secrets, rooms_of
 
 if TYPE_CHECKING:

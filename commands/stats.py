@@ -17,11 +17,11 @@ from commands.terminal.screen import plain, render_table, wrap_text
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, id_in, ids_in, seconds_of
+from core.lessons.record import Record, id_in, ids_in
 from core.lessons.record_text import is_harmless, topic_text
 from core.messages import say
 from core.sanitizer import redact
-from core.text.plain import estimate_tokens
+from core.text.plain import estimate_tokens, seconds_of
 from rooms.room import LESSONS, Filter, Memory, rooms_of
 
 WARNED_TOKENS = 10_000  # of an answer; from here on Claude Code warns

@@ -13,9 +13,10 @@ from core.lessons.changes import Outcome
 from core.lessons.draft import Offer, draft_from, redact_draft, redact_offer, redact_record
 from core.lessons.file import LogFile, Replacement
 from core.lessons.log import MemoryLog, cached_log, obstacle_in
-from core.lessons.record import Draft, Record, normalise_topic, split_version_ids, utc_now
+from core.lessons.record import Draft, Record, normalise_topic, split_version_ids
 from core.messages import log_warning
 from core.program import NO_CANCELLATION, Cancellation
+from core.text.plain import utc_now
 
 if TYPE_CHECKING:
     from core.lessons.upkeep import RedactedLog

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.disk import make_directory, reason_of
 from core.errors import RefusedError
-from core.lessons.record import digest
 from core.postgres.address import is_server, server_of
 from core.room.database import Database, DatabaseError, Migrations
+from core.text.plain import digest
 
 if TYPE_CHECKING:
     from core.postgres.pool import Pool
@@ -222,7 +222,7 @@ def papers_of(environment: Mapping[str, str]) -> Papers:
 
 def hash_of(secret: str) -> str:
     """Return a secret's SHA-256, without salt: it has enough random bits."""
-    return digest(secret.encode("utf-8", "surrogatepass"))
+    return digest(secret)
 
 
 def _json_of(body: Mapping[str, Any]) -> str:

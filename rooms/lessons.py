@@ -17,11 +17,12 @@ from core.lessons.changes import Outcome
 from core.lessons.draft import redact_fields
 from core.lessons.file import ASIDE_NAME
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, id_in, normalise_topic, record_of, seconds_of, utc_now
-from core.lessons.record_text import day_of, minute_of, record_name, topic_text, version_id_text
+from core.lessons.record import Record, id_in, normalise_topic, record_of
+from core.lessons.record_text import record_name, topic_text, version_id_text
 from core.messages import Facts, say
 from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
+from core.text.plain import day_of, minute_of, seconds_of, utc_now
 from rooms import room
 from rooms.room import LESSONS, Item, Matches, Memory, Refusal, Restoration, Room
 

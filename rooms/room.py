@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from core.config import Project, Settings, find_project
 from core.errors import RefusedError
-from core.lessons.record import digest
 from core.messages import Facts, say
 from core.program import read_cwd
 from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
+from core.text.plain import digest
 
 if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
@@ -321,7 +321,7 @@ def read_intake(intake: Intake, sources: ModuleType) -> Any:
 
 def state_of(*values: object) -> str:
     """Return a digest of an item's values, which names its version."""
-    return digest(repr(values).encode("utf-8", "surrogatepass"))[:12]
+    return digest(repr(values))[:12]
 
 
 def joined_counts(counts: Mapping[str, int]) -> str:

@@ -20,11 +20,20 @@ from core.config import find_project
 from core.disk import is_there
 from core.guard.injection import order_marks
 from core.lessons.draft import redact_fields
-from core.lessons.record import LIMITS_BYTES, Record, normalise_topic, utc_now
-from core.lessons.record_text import day_of, group_by_topic, version_id_text
+from core.lessons.record import LIMITS_BYTES, Record, normalise_topic
+from core.lessons.record_text import group_by_topic, version_id_text
 from core.messages import has_sentence, say
 from core.room.documents import dump_json
-from core.text.plain import as_code, as_heading, as_item, as_lines, escape_inline, one_line
+from core.text.plain import (
+    as_code,
+    as_heading,
+    as_item,
+    as_lines,
+    day_of,
+    escape_inline,
+    one_line,
+    utc_now,
+)
 from rooms import room as people
 from rooms.room import LESSONS, Item, Memory
 

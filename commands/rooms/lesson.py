@@ -25,12 +25,12 @@ from core.lessons.answers import code_fields, flaw_notes, need_of
 from core.lessons.changes import Outcome
 from core.lessons.history import find_record
 from core.lessons.reach import reach_of
-from core.lessons.record import LIMITS_BYTES, Draft, Record, utc_now
+from core.lessons.record import LIMITS_BYTES, Draft, Record
 from core.lessons.record_text import topic_text
 from core.messages import say
 from core.program import CLI
 from core.sanitizer import redact
-from core.text.plain import fold_text
+from core.text.plain import fold_text, utc_now
 from core.text.wording import find_similar, scope_of, usable_topics
 from rooms.lessons import commit_lines, item_of
 from rooms.room import Memory, count_kinds

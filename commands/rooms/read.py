@@ -13,8 +13,8 @@ from commands.terminal import screen as terminal
 from commands.terminal.screen import INDENT, Screen, plain, print_lines, screen_here, shorten
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError
-from core.lessons.record_text import minute_of
 from core.messages import say
+from core.text.plain import minute_of
 from rooms.room import Filter, Item, Memory, Restoration, Room, rooms_of
 
 MOST_ROWS, MOST_OTHER_ROWS = 25, 5  # of the first room on a terminal, and of each other one

@@ -22,7 +22,7 @@ from core.lessons import record
 from core.lessons.log import BOM, UTF_16_BOMS, split_lines
 from core.messages import say
 from core.sanitizer import redact
-from core.text.plain import SURROGATE, normal_form
+from core.text.plain import SURROGATE, normal_form, utc_now
 from rooms.room import LESSONS, Intake, Refusal, Row, room_names
 
 FORMAT, VERSION = "sentinel-memory-export", 2
@@ -224,9 +224,9 @@ def _source_of_lessons(form: str, rows: Sequence[Row], data: bytes, path: str) -
         if len(data) > MOST_TEXT_BYTES:
             raise RefusedError("import.text_too_large", path=path, most=MOST_TEXT_BYTES)
         if form == "server_memory":
-            rows, refusals = lessons_in_server_memory(rows, record.utc_now())
+            rows, refusals = lessons_in_server_memory(rows, utc_now())
         else:
-            rows, refusals = lessons_in_markdown(data.decode("utf-8"), record.utc_now())
+            rows, refusals = lessons_in_markdown(data.decode("utf-8"), utc_now())
     by_room = {LESSONS: Intake(path=path, rows=rows)}
     return Source(path=path, form=form, by_room=by_room, refusals=refusals)
 

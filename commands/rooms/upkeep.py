@@ -11,10 +11,11 @@ from commands.terminal.ask import is_confirmed, open_memory, progress
 from commands.terminal.screen import plain, print_lines, print_within, render_table
 from core.errors import RefusedError
 from core.lessons.answers import need_of
-from core.lessons.record import normalise_topic, seconds_of
+from core.lessons.record import normalise_topic
 from core.lessons.record_text import group_by_topic
 from core.messages import say
 from core.sanitizer import redact
+from core.text.plain import seconds_of
 from core.text.wording import TOPICS_COMPARED, similar_topics
 from rooms.lessons import item_of
 from rooms.room import lines_on_unknown

@@ -20,9 +20,9 @@ from functools import lru_cache, partial
 from typing import Literal, TextIO
 
 from core.guard.characters import hidden_runs
-from core.lessons.record_text import day_of
 from core.messages import language
 from core.program import CLI, NAME
+from core.text.plain import day_of
 
 LEAST_WIDTH, USUAL_WIDTH, MOST_TEXT_WIDTH = 20, 80, 100
 

@@ -25,12 +25,10 @@ from core.config import state_directory
 from core.disk import reason_of
 from core.errors import DiskError
 from core.lessons.log import MemoryLog
-from core.lessons.record import utc_now
-from core.lessons.record_text import day_of
 from core.messages import has_sentence, language, say
 from core.program import read_version
 from core.sanitizer import redact
-from core.text.plain import one_line, printable_text
+from core.text.plain import day_of, one_line, printable_text, utc_now
 from rooms.room import LESSONS, Filter, Item, Memory, room_names, rooms_of
 
 HERE = Path(__file__).parent

@@ -18,10 +18,10 @@ from core.guard.injection import current_marks, may_have_marks
 from core.lessons import record_text
 from core.lessons.answers import TOPICS_SHOWN, Frame, log_notes, topic_listing
 from core.lessons.log import MemoryLog
-from core.lessons.record import Record, seconds_of
+from core.lessons.record import Record
 from core.lessons.record_text import Block, headed_block, is_harmless, is_usable
 from core.messages import Language, language, say
-from core.text.plain import Budget, one_line
+from core.text.plain import Budget, one_line, seconds_of
 
 BRIEFING_CHARS = 9_000  # two clients cut a text above 10,000 characters
 MOST_OFFERED = 400  # the shortest records that fill BRIEFING_CHARS

@@ -21,11 +21,11 @@ from core.lessons.record import (
     ids_in,
     new_record,
     parse_line,
-    seconds_of,
     too_long_fields_in,
     with_marks,
     with_own_id,
 )
+from core.text.plain import seconds_of
 
 RECURRENCE_S = 24 * 3600
 REPLACED_KEY = "replaced"  # of a line of the side file, beside the keys of its record

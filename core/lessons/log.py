@@ -22,8 +22,8 @@ from core.lessons.record import (
     id_in,
     ids_in,
     parse_line,
-    seconds_of,
 )
+from core.text.plain import seconds_of
 
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
 MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end

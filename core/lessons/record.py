@@ -3,19 +3,17 @@
 Pure; the time comes in as text. `docs/format.md` describes the line for other programs.
 """
 
-import importlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal
 
 from core.errors import RefusedError, field_too_long
 from core.guard.injection import MARKS, marks_of
-from core.text.plain import SURROGATE, normal_form
+from core.text.plain import CACHED_DATES, SURROGATE, digest, normal_form, seconds_of
 
 RecordType = Literal["log", "principle"]
 
@@ -27,7 +25,7 @@ MOST_FORMER = 16
 ID_DIGITS = 16
 FINGERPRINT_DIGITS = 6
 CACHED_LINES = 2_048
-CACHED_TOPICS = CACHED_DATES = 1_024
+CACHED_TOPICS = 1_024
 
 # The keys of `meta` beside `created`, by the kind of their values. A key more also goes into Draft,
 # Record and `new_record`; `log_memory` of server.py; `redact_draft`, `redact_record`,
@@ -117,7 +115,7 @@ class Record:
     def fingerprint(self) -> str:
         """Return hex digits over all stored values, whatever the spacing, key order, line ends."""
         canonical = json.dumps(self.as_json(), sort_keys=True, separators=(",", ":"))
-        return digest(canonical.encode("ascii"))[:FINGERPRINT_DIGITS]
+        return digest(canonical)[:FINGERPRINT_DIGITS]
 
     def as_json(self) -> dict[str, Any]:
         """Return the object of the line, keys in order."""
@@ -317,21 +315,7 @@ def check_draft(draft: Draft) -> Draft:
 def record_id(draft: "Draft | Record") -> str:
     """Return SHA-256's first 16 hex digits over topic + missing_context (log) or topic + lesson."""
     key_text = draft.missing_context if draft.type == "log" else draft.lesson
-    return digest(f"{draft.topic}{key_text}".encode())[:ID_DIGITS]
-
-
-def digest(data: bytes) -> str:
-    """Return SHA-256 in hexadecimal digits."""
-    return str(_sha256()(data).hexdigest())
-
-
-@cache
-def _sha256() -> Callable[[bytes], Any]:
-    """Return Python's own SHA-256: `hashlib` loads OpenSSL, which a short command can feel."""
-    for name in ("_sha2", "_sha256", "hashlib"):  # since Python 3.12, before, and anywhere
-        with suppress(ImportError):
-            return importlib.import_module(name).sha256  # type: ignore[no-any-return]
-    raise ImportError("sha256")
+    return digest(f"{draft.topic}{key_text}")[:ID_DIGITS]
 
 
 def with_own_id(record: Record) -> Record:
@@ -364,25 +348,6 @@ def with_marks(record: Record, earlier_version: Record | None = None) -> Record:
     if earlier_version and earlier_version.marks and earlier_version.texts == record.texts:
         marks += tuple(name for name in earlier_version.marks if name not in MARKS)
     return record if marks == record.marks else replace(record, marks=marks)
-
-
-def utc_now() -> str:
-    """Return this moment in ISO 8601, UTC, whole seconds."""
-    from datetime import UTC, datetime
-
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@lru_cache(maxsize=CACHED_DATES)
-def seconds_of(moment: str) -> float:
-    """Return seconds since 1970 of an ISO 8601 text, -inf for an unreadable one."""
-    from datetime import UTC, datetime  # a hook at an action reads no date
-
-    try:
-        parsed = datetime.fromisoformat(moment)
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return float("-inf")
 
 
 def split_version_ids(version_ids: str | Sequence[str]) -> tuple[str, ...]:

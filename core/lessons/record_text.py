@@ -16,7 +16,15 @@ from core.guard.characters import BLANKS, HIDDEN_CLASS, ascii_twin, is_plain
 from core.guard.injection import HIDDEN_TEXT, current_marks, order_marks
 from core.lessons.record import LIMITS_BYTES, Record
 from core.messages import Language, language, say
-from core.text.plain import LINE_ENDS, SURROGATE, Budget, estimate_tokens, flat_line, printable_text
+from core.text.plain import (
+    LINE_ENDS,
+    SURROGATE,
+    Budget,
+    day_of,
+    estimate_tokens,
+    flat_line,
+    printable_text,
+)
 
 INDEX_CHARS = 90
 LINE_ID_CHARS = 16
@@ -45,7 +53,6 @@ _LIKE_QUOTES = (
     "\U0001f676-\U0001f678]"
 )
 PLAIN_ID = re.compile(r"[0-9A-Za-z._-]{1,64}")
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 
 
 def topic_text(topic: str) -> str:
@@ -74,16 +81,6 @@ def version_id_text(record: Record) -> str:
     if PLAIN_ID.fullmatch(record.id):
         return record.version_id
     return say("answers.no_token")
-
-
-def day_of(moment: str) -> str:
-    """Return the date of a moment, `????-??-??` where a hand wrote something else."""
-    return moment[:10] if _DAY.match(moment) else "????-??-??"
-
-
-def minute_of(moment: str) -> str:
-    """Return a moment as `2026-03-02 10:30`."""
-    return moment[:16].replace("T", " ")
 
 
 def record_name(record: Record) -> str:

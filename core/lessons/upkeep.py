@@ -25,12 +25,12 @@ from core.lessons.record import (
     is_too_deep,
     is_version_id,
     parse_line,
-    seconds_of,
     too_long_fields_in,
     with_own_id,
 )
 from core.messages import Facts
 from core.sanitizer import Secret, find_secrets, merge_secrets, redact, replace_secrets
+from core.text.plain import seconds_of
 
 OVERDUE_FACTOR = 2  # thresholds
 CLOCK_SKEW_S = 24 * 3600

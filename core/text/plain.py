@@ -5,10 +5,13 @@ heading, a list or a tag, or names a file that a client would read (`@./.env`, `
 link).
 """
 
+import importlib
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, reveal_hidden
@@ -25,6 +28,8 @@ _PATH_CHARS = 200
 # square of its length. No language writes a run of so many characters beyond ASCII.
 _AT_ONCE_CHARS, _MOST_RUN = 1_024, 512
 _RUN = rf"[\0-\x7f]?[^\0-\x7f]{{1,{_MOST_RUN}}}"
+CACHED_DATES = 1_024
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])")
 _DAY_CHARS, _MOMENT_CHARS = len("2026-11-22"), len("2026-11-22T10:30:00")
 
 # Hundredths of a token for one character of a kind.
@@ -112,13 +117,59 @@ def members_from(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
+def digest(text: str) -> str:
+    """Return SHA-256 in hexadecimal digits."""
+    return str(_sha256()(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+
+@cache
+def _sha256() -> Callable[[bytes], Any]:
+    """Return Python's own SHA-256: `hashlib` loads OpenSSL, which a short command can feel."""
+    for name in ("_sha2", "_sha256", "hashlib"):  # since Python 3.12, before, and anywhere
+        with suppress(ImportError):
+            return importlib.import_module(name).sha256  # type: ignore[no-any-return]
+    raise ImportError("sha256")
+
+
+# Moments
+
+
+def utc_now() -> str:
+    """Return this moment in ISO 8601, UTC, whole seconds."""
+    from datetime import UTC, datetime  # a hook at an action reads no date
+
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+@lru_cache(maxsize=CACHED_DATES)
+def seconds_of(moment: str) -> float:
+    """Return seconds since 1970 of an ISO 8601 text, -inf for an unreadable one."""
+    from datetime import UTC, datetime  # as above
+
+    try:
+        parsed = datetime.fromisoformat(moment)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return float("-inf")
+
+
+def day_of(moment: str) -> str:
+    """Return the date of a moment, `????-??-??` where a hand wrote something else."""
+    return moment[:10] if _DAY.match(moment) else "????-??-??"
+
+
+def minute_of(moment: str) -> str:
+    """Return a moment as `2026-03-02 10:30`."""
+    return moment[:16].replace("T", " ")
+
+
 def moment_of(text: str) -> str:
     """Return a date in UTC, also one without a zone; "" for anything else.
 
     >>> moment_of("2026-03-01T10:30+09:00")
     '2026-03-01T01:30:00+00:00'
     """
-    from datetime import UTC, datetime  # a hook that normalises a text reads no date
+    from datetime import UTC, datetime  # as above
 
     try:
         moment = datetime.fromisoformat(text)

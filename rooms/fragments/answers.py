@@ -13,9 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.guard.injection import order_marks
-from core.lessons.record_text import day_of, json_text, topic_text
+from core.lessons.record_text import json_text, topic_text
 from core.messages import Facts, say
-from core.text.plain import Budget, estimate_tokens, flat_line, one_line
+from core.text.plain import Budget, day_of, estimate_tokens, flat_line, one_line
 from core.text.ranking import Entries, Gather
 from rooms.fragments import activity, draft, links, versions
 from rooms.fragments import fragment as schema

@@ -9,9 +9,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from core.lessons.record_text import minute_of
 from core.messages import Facts, say
-from core.text.plain import estimate_tokens
+from core.text.plain import estimate_tokens, minute_of
 from rooms.fragments import activity, texts
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Link, Reflection

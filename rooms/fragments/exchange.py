@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk import reason_of
-from core.lessons.record import DECODER, digest
+from core.lessons.record import DECODER
 from core.room.database import open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import moment_in, objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
-from core.text.plain import SURROGATE, map_texts, printable_path
+from core.text.plain import SURROGATE, digest, map_texts, printable_path
 from rooms.fragments import fragment as schema
 from rooms.fragments import texts
 from rooms.fragments.draft import content_fields_of, type_fields_of, type_row_of
@@ -415,7 +415,7 @@ class _Planner:
         if not _USABLE_ID.fullmatch(id_) or (id_.isdigit() and not is_ours):
             # It may be the id of anything: it becomes a hash, the same at every import.
             id_parts = "" if "\n" in id_ else id_, fragment.agent, fragment.content_hash
-            id_ = digest("\n".join(id_parts).encode("utf-8", "surrogatepass"))[:12]
+            id_ = digest("\n".join(id_parts))[:12]
         return replace(fragment, id=id_)
 
     def _shorten(self, text: str, most: int) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from core.config import FRAGMENTS_VARIABLE, data_directory
 from core.errors import RefusedError
-from core.lessons.record_text import day_of, minute_of
 from core.messages import Facts, say
 from core.sanitizer import safe_name
+from core.text.plain import day_of, minute_of
 from rooms import room as people
 
 if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked

@@ -10,8 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 from core.config import DEFAULT_AGENT
 from core.errors import RefusedError
-from core.lessons.record import digest
-from core.text.plain import normal_form, one_line
+from core.text.plain import digest, normal_form, one_line
 
 DEFAULT_TOPIC = "general"
 RECALL_TOKENS, CONTEXT_TOKENS = 1_000, 2_000  # of an answer
@@ -325,7 +324,7 @@ class Filter:
 def hash_of(content: str) -> str:
     """Return 32 hex digits of a content; case counts, blanks and composition do not."""
     plain = " ".join(normal_form("NFC", content).split())
-    return digest(plain.encode("utf-8", "surrogatepass"))[:32]
+    return digest(plain)[:32]
 
 
 def plain_keyword(keyword: str) -> str:

@@ -21,12 +21,11 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 from core import config as core_config
 from core.config import DEFAULT_AGENT, FRAGMENTS_VARIABLE, NAME_CHARS, REFUSED_AGENTS, Settings
-from core.lessons.record import utc_now
 from core.postgres.address import ConnectionCutError, Server, is_server, server_of
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from core.sanitizer import find_secrets, has_secret
-from core.text.plain import SURROGATE
+from core.text.plain import SURROGATE, utc_now
 from rooms.fragments.fragment import Fragment, FragmentsError, NoSuchFragmentError
 from rooms.fragments.storage.redis import RedisServer, redis_server_of
 from rooms.fragments.storage.rows import Engine, Rows

@@ -18,8 +18,8 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import state_directory
-from core.lessons.record import utc_now
 from core.room.database import DatabaseBusyError
+from core.text.plain import utc_now
 from rooms.sessions import rows
 from rooms.sessions.config import Config, make_folder, read_config
 from rooms.sessions.session import Action

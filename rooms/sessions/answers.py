@@ -11,18 +11,11 @@ from typing import Any, NamedTuple
 
 from core.errors import SentinelError
 from core.lessons.record import Record
-from core.lessons.record_text import (
-    day_of,
-    field_line,
-    is_harmless,
-    is_usable,
-    json_text,
-    topic_text,
-)
+from core.lessons.record_text import field_line, is_harmless, is_usable, json_text, topic_text
 from core.lessons.task import choose_for_prompt
 from core.messages import Language, language, say
 from core.store import MemoryStore
-from core.text.plain import Budget, estimate_tokens, normal_form, one_line
+from core.text.plain import Budget, day_of, estimate_tokens, normal_form, one_line
 from rooms.sessions import hints
 from rooms.sessions.hints import goal_of, hint_of, is_order, line_of, name_of
 from rooms.sessions.search import LEAST_SHARE, Hit, Page, Statistics, indexes_about

@@ -20,12 +20,19 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
 from core.disk import reason_of, replace_file
-from core.lessons.record import utc_now
-from core.lessons.record_text import minute_of
 from core.messages import language, say
 from core.room.documents import CONFIG_NAME, dump_json
 from core.text import plain
-from core.text.plain import Budget, as_code, as_item, as_lines, escape_inline, one_line
+from core.text.plain import (
+    Budget,
+    as_code,
+    as_item,
+    as_lines,
+    escape_inline,
+    minute_of,
+    one_line,
+    utc_now,
+)
 from rooms.sessions.draft import redact_session
 from rooms.sessions.rows import actions_of, sessions_where
 from rooms.sessions.session import ACTION, DOCUMENT_SESSION, Action, Point, Session, SessionsError

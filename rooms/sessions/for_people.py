@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from core.config import CONTEXT_DIRECTORY
 from core.errors import RefusedError
-from core.lessons.record_text import minute_of
 from core.messages import say
 from core.sanitizer import safe_name
+from core.text.plain import minute_of
 from rooms import room
 from rooms.room import Item
 

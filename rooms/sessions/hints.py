@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from core.guard.injection import order_marks
-from core.lessons.record_text import day_of
 from core.messages import say
-from core.text.plain import Budget, one_line
+from core.text.plain import Budget, day_of, one_line
 from rooms.sessions.rows import sessions_where
 from rooms.sessions.session import GOAL_SHORT_CHARS, Point, Session, shorten
 from rooms.sessions.store import SessionStore

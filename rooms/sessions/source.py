@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from core.disk import open_regular_file
-from core.lessons.record import digest, utc_now
 from core.room.database import SQLITE, open_foreign, rows_of
 from core.room.documents import moment_in, objects_at, text_at, texts_in
 from core.sanitizer import redact
-from core.text.plain import SURROGATE, map_texts, printable_path
+from core.text.plain import SURROGATE, digest, map_texts, printable_path, utc_now
 from rooms.sessions import rows
 from rooms.sessions import session as limits
 from rooms.sessions.document import MARK, VERSION
@@ -253,7 +252,7 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
 
 
 def _hash_of(text: str) -> str:
-    return digest(text.encode("utf-8", "surrogatepass"))[:12]
+    return digest(text)[:12]
 
 
 def _points_in(kind: str, value: object) -> tuple[Point, ...]:

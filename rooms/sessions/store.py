@@ -21,10 +21,9 @@ from typing import Any, NamedTuple
 
 from core.config import Settings
 from core.errors import SentinelError
-from core.lessons.record import utc_now
 from core.program import NO_CANCELLATION, Cancellation, printable_fact, warn
 from core.room.database import Database
-from core.text.plain import moment_of
+from core.text.plain import moment_of, utc_now
 from rooms.sessions import rows
 from rooms.sessions import session as shapes
 from rooms.sessions.config import Config, make_folder, read_config

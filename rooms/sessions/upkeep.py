@@ -17,7 +17,6 @@ from core.config import Settings
 from core.disk import is_irregular, reason_of, replace_file
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
-from core.lessons.record import utc_now
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
 from core.room import full_text
@@ -25,6 +24,7 @@ from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import Database, DatabaseError
 from core.room.documents import dump_json
 from core.room.redaction import Redaction, Row, SecretPlace, kinds_in_file, redact_file, redact_rows
+from core.text.plain import utc_now
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
 from rooms.sessions.config import CONFIG, IGNORED, make_folder, unknown_config_keys

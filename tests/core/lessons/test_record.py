@@ -22,14 +22,8 @@ from core.lessons.anchors import (
     normalise_triggers,
 )
 from core.lessons.log import MemoryLog
-from core.lessons.record import (
-    LIMITS_BYTES,
-    check_draft,
-    parse_line,
-    seconds_of,
-    split_version_ids,
-    with_marks,
-)
+from core.lessons.record import LIMITS_BYTES, check_draft, parse_line, split_version_ids, with_marks
+from core.text.plain import seconds_of
 from tests.support.changes import upsert
 from tests.support.samples import LATER, NOW, a_draft, a_line, a_record
 from tests.support.sentences import raised
