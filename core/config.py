@@ -198,13 +198,13 @@ class Project(NamedTuple):
 
 
 def find_project(
-    argument: str | None, environment: Mapping[str, str], cwd: "str | Path"
+    argument: str | None, environment: Mapping[str, str], cwd: "str | Path" = ""
 ) -> Project:
-    """Return the project of `--project`, else of a variable, else of `cwd`.
+    """Return the project of `--project`, else of a variable, else of `cwd`; "": of this process.
 
     It is the nearest directory with a memory, from the named one up to the root of its git
     repository; else the named one itself. Directories of other users above it are passed over, with
-    a warning.
+    a warning. Raises DiskError where the working directory is needed and gone.
     """
     warnings = list[str]()
     source, value = "cwd", ""
@@ -215,7 +215,10 @@ def find_project(
         elif text.strip():
             source, value = name, text.strip()
             break
-    start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
+    try:
+        start = os.path.abspath(os.path.join(cwd, os.path.expanduser(value)))
+    except FileNotFoundError as error:
+        raise DiskError("project_missing", path=os.curdir, source="cwd") from error
     is_unexpanded = bool(warnings)
     nearest, path = "", start
     while True:

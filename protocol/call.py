@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 from anyio.from_thread import check_cancelled
 from anyio.from_thread import run as run_in_loop
@@ -146,7 +145,7 @@ def load_settings() -> Settings:
 def open_project(*, writes: bool = False) -> tuple[Project, Settings]:
     """Return project and settings; it must hold a memory if it `writes`. Raises SentinelError."""
     settings = read_settings(os.environ)
-    project = find_project(options.project, os.environ, Path.cwd())
+    project = find_project(options.project, os.environ)
     warn(settings.warnings + project.warnings)
     project.check(os.environ, writes=writes)
     return project, settings
@@ -157,7 +156,7 @@ def project_name() -> str:
     if current_caller() and not options.project:  # the directory is the server's
         return ""
     try:
-        folder = find_project(options.project, os.environ, Path.cwd()).folder
+        folder = find_project(options.project, os.environ).folder
     except OSError:  # the working directory is gone
         return ""
     return "" if no_project_kind(folder, os.environ) else os.path.basename(folder)

@@ -147,7 +147,7 @@ def project_of(arguments: HookArguments, moment: Moment) -> config.Project:
     place = moment.paths[0] if moment.paths else moment.cwd
     folders = [folder for folder in moment.folders if folder == place or path_inside(folder, place)]
     first_folder = moment.folders[0] if moment.folders else moment.cwd
-    folder = max(folders, key=len, default=first_folder) or os.getcwd()
+    folder = max(folders, key=len, default=first_folder)
     project = config.find_project(arguments.project, environment, folder)
     project.check(environment)
     return project

@@ -241,7 +241,7 @@ def import_file(options: argparse.Namespace) -> int:
         if options.import_topic is not None and not 0 < topic_bytes <= limit:
             options.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
         people.check_names(options.room or ())
-        root = find_project(options.project, os.environ, ask.find_cwd(options.project)).root
+        root = find_project(options.project, os.environ).root
         with ask.progress():
             source = read_source(options.file, root, options.room or (), options.import_agent)
         for name, value, room in (

@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TypeVar
 
 from commands.terminal.screen import cells, complain, plain, screen_here, shorten, warn
 from core.config import find_project, read_settings
-from core.errors import DiskError, SentinelError
+from core.errors import SentinelError
 from core.messages import has_sentence, say
 from core.program import missing_packages
 from core.store import open_store
@@ -92,7 +91,7 @@ def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     Prints warnings. Raises SentinelError for a missing directory, or where nothing can be written.
     """
     settings = read_settings(os.environ)
-    project = find_project(options.project, os.environ, find_cwd(options.project))
+    project = find_project(options.project, os.environ)
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
     project.check(os.environ, writes=writes)
@@ -105,16 +104,6 @@ def need_packages() -> None:
     """Raise SentinelError where packages are missing; its fact `commands` installs them."""
     if facts := missing_packages():
         raise SentinelError("no_packages", **facts)
-
-
-def find_cwd(project: str | None) -> Path:
-    """Return the working directory. Raises DiskError if it is gone and `project` needs it."""
-    try:
-        return Path.cwd()
-    except FileNotFoundError as error:
-        if project and os.path.isabs(project):
-            return Path(project)
-        raise DiskError("project_missing", path=os.curdir, source="cwd") from error
 
 
 def title_of(name: str) -> str:
