@@ -277,7 +277,7 @@ def memory_injection(query: str = "", token_budget: str = "1500") -> str:
 def lesson_lines(query: str, budget: Budget) -> list[str]:
     """Return the lessons of the prompt, taken from `budget`."""
     store, frame = open_log()
-    return lessons_in_prompt(store.read_all(), frame, query, budget)
+    return lessons_in_prompt(store.read().records, frame, query, budget)
 
 
 def gather_lessons(question: str) -> "Entries":

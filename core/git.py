@@ -13,6 +13,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -343,11 +344,10 @@ def list_files(root: Path) -> list[str]:
 
     [] without a repository or git, also where it needs more than WAIT_S.
     """
-    try:
+    with suppress(HistoryError, OSError):
         tree = WorkTree(root, deadline_s=time.monotonic() + WAIT_S)
         return _names_in(tree.ask("ls-files", "-z", "--cached", "--others", "--exclude-standard"))
-    except (HistoryError, OSError):
-        return []
+    return []
 
 
 def files_with(texts: Sequence[str], root: Path) -> tuple[list[list[str]], int]:
@@ -380,32 +380,28 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
     since it may then run a filter that the repository names: it compares the bytes that it is sent.
     """
     target = Path(os.path.realpath(log_path))
-    try:
+    with suppress(SentinelError, OSError):
         repository = Repository(target, deadline_s=time.monotonic() + WAIT_S)
         head_blob = repository.blob_in("HEAD") if repository.has_head else ""
         if not head_blob:
             return not repository.is_ignored
-        data = read()
-        for content in (data, data.replace(b"\r\n", b"\n")):  # maybe the line ends of Windows here
-            blob = repository.ask("hash-object", "--stdin", "--no-filters", stdin=content)
-            if blob.decode("ascii").strip() == head_blob:
-                return False
-        return not repository.is_filtered
-    except (SentinelError, OSError):
-        return False
+        data, hash_object = read(), ("hash-object", "--stdin", "--no-filters")
+        contents = {data, data.replace(b"\r\n", b"\n")}  # maybe the line ends of Windows here
+        blobs = [
+            repository.ask(*hash_object, stdin=content).decode().strip() for content in contents
+        ]
+        return head_blob not in blobs and not repository.is_filtered
+    return False
 
 
 def is_ignored(log_path: Path) -> bool:
     """Return whether git ignores the log; False where git does not know within WAIT_S."""
-    project = log_path.parents[1]
-    if not _may_be_in_git(project):
-        return False
-    try:
-        tree = WorkTree(project, deadline_s=time.monotonic() + WAIT_S)
-        name = f"{log_path.parent.name}/{log_path.name}"
-        return not tree.run("check-ignore", "--quiet", "--", name).returncode
-    except (SentinelError, OSError):
-        return False
+    project, name = log_path.parents[1], f"{log_path.parent.name}/{log_path.name}"
+    with suppress(SentinelError, OSError):
+        if _may_be_in_git(project):
+            tree = WorkTree(project, deadline_s=time.monotonic() + WAIT_S)
+            return not tree.run("check-ignore", "--quiet", "--", name).returncode
+    return False
 
 
 def _may_be_in_git(project: Path) -> bool:

@@ -58,11 +58,6 @@ class MemoryStore:
     def read(self) -> MemoryLog:
         return self._parse(self.file.read())
 
-    def read_all(self, topic: str | None = None) -> list[Record]:
-        """Return all records in file order, or those of exactly this topic."""
-        topic = None if topic is None else normalise_topic(topic)
-        return [record for record in self.read().records if topic is None or record.topic == topic]
-
     def read_bytes(self) -> bytes:
         """Return the file as it is, unreadable lines included."""
         return self.file.read()
@@ -293,13 +288,16 @@ def delete_by_ids(ids: str | Sequence[str]) -> int:
     """Delete the records with these ids in any version; return how many there were."""
     store = _store_here()
     record_ids = set(split_version_ids(ids))
-    version_ids = [record.version_id for record in store.read_all() if record.id in record_ids]
+    records = store.read().records
+    version_ids = [record.version_id for record in records if record.id in record_ids]
     return len(store.delete_by_ids(version_ids).removed_records)
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:
     """Return all records in file order, or those of exactly this topic."""
-    return [record.as_json() for record in _store_here().read_all(topic)]
+    topic = None if topic is None else normalise_topic(topic)
+    records = _store_here().read().records
+    return [record.as_json() for record in records if topic in (None, record.topic)]
 
 
 def count() -> int:

@@ -225,7 +225,7 @@ class Servers(Kind):
 
     def _ask(self) -> list[Request]:
         """Ask each server for some calls, none waited for; no two concern the same record."""
-        records = MemoryStore(self.path).read_all()
+        records = MemoryStore(self.path).read().records
         self.chance.shuffle(records)
         requests = []
         for server in self.servers:

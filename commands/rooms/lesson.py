@@ -191,7 +191,7 @@ class _Promotion:
         A colleague may have saved it, or the fragment came from the log.
         """
         gap, lesson = (fold_text(self.texts.get(key, "")) for key in ("missing_context", "lesson"))
-        for record in self._memory.store.read_all() if lesson else ():
+        for record in self._memory.store.read().records if lesson else ():
             is_same_gap = not gap or fold_text(record.missing_context) == gap
             if is_same_gap and fold_text(record.lesson) == lesson:
                 return record

@@ -136,11 +136,10 @@ def redact_offer(record: Record, *, strict: bool) -> Offer:
         when = normalise_triggers(clean_copy.when, most=None)
     except SentinelError as error:
         return Offer(record=record, status="refused", secret_kinds=kinds, error=error)
-    values = (record_id(clean_copy), paths, when)
-    if values != (clean_copy.id, clean_copy.paths, clean_copy.when):  # nearly never
-        clean_copy = replace(clean_copy, id=values[0], paths=paths, when=when)
-    if clean_copy.gap != record.gap:  # no older version of it has this id
-        clean_copy = replace(clean_copy, former=())
+    former = clean_copy.former if clean_copy.gap == record.gap else ()  # none has another id
+    clean_copy = replace(
+        clean_copy, id=record_id(clean_copy), paths=paths, when=when, former=former
+    )
     return Offer(record=with_marks(clean_copy, record), status="added", secret_kinds=kinds)
 
 

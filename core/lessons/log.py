@@ -28,7 +28,6 @@ from core.text.plain import seconds_of
 MOST_HIDDEN = 100  # an answer of compact_memory shows no more records at their usual size
 MOST_REDACTIONS = 50  # a millisecond each, which a stranger's lines could ask for without end
 LEAST_LINE_CHARS = 12  # shorter lines of a text are alike by chance
-NOTHING_PLACED: Mapping[int, Sequence[Record]] = {}
 
 CONFLICT_BEGIN = re.compile(rb"<{7}(?!<)")
 _MARKER = re.compile(rb"(?P<run>([<|>])\2{6,})(?: .*)?|(?P<middle>={7,})", re.S)
@@ -139,7 +138,7 @@ class MemoryLog:
         return {at: self._seen_records[at] for at in lines if at in self._seen_records}
 
     def rewrite(
-        self, cut_lines: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] = NOTHING_PLACED
+        self, cut_lines: Iterable[int] = (), placed: Mapping[int, Sequence[Record]] | None = None
     ) -> "MemoryLog":
         """Return the log without leftovers and `cut_lines`, with `placed` records in their lines.
 
@@ -147,7 +146,7 @@ class MemoryLog:
         """
         gone_lines = self.leftover_lines.union(cut_lines)
         heirs = {at: [record] for at, record in self._heirs.items() if at not in gone_lines}
-        new_records: dict[int, Sequence[Record]] = {**heirs, **placed}
+        new_records: dict[int, Sequence[Record]] = {**heirs, **(placed or {})}
         old_lines = list(self.lines)
         if len(old_lines) in new_records and old_lines and not old_lines[-1].endswith(b"\n"):
             old_lines[-1] += b"\n"

@@ -238,7 +238,7 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
     points: Any = {name: _points_in(name, metadata.get(name)) for name in POINTS}
     return replace(
         session,
-        id=name if _OUR_ID.fullmatch(name) else f"ctx_{_hash_of(hashed_text)}",
+        id=name if _OUR_ID.fullmatch(name) else f"ctx_{digest(hashed_text)[:12]}",
         number=number if type(number) is int and 0 < number < _MOST_NUMBER else 0,
         summary="\n".join(filter(None, (session.summary, steps and f"Next steps: {steps}"))),
         status=status,
@@ -249,10 +249,6 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
         updated_at=updated_at,
         **points,
     )
-
-
-def _hash_of(text: str) -> str:
-    return digest(text)[:12]
 
 
 def _points_in(kind: str, value: object) -> tuple[Point, ...]:
@@ -286,7 +282,7 @@ def _actions_in(context: Data, id_: str) -> Iterator[Action]:
     for i, entry in enumerate(objects_at(context, "actions")):
         action = ACTION.read(entry)
         if action.content:
-            made_id = f"act_{_hash_of(f'{id_} {action.id or i}')}"
+            made_id = f"act_{digest(f'{id_} {action.id or i}')[:12]}"
             yield replace(
                 action,
                 id=action.id if _OUR_ACTION_ID.fullmatch(action.id) else made_id,

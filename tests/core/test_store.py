@@ -64,7 +64,7 @@ def test_added_records_lose_their_secrets(
     monkeypatch.setattr("core.sanitizer.find_secrets", None)  # nobody looks for a secret again
     added, again = store.add_all(offers)
     assert [it.status for it in again] == ["added", "refused"]
-    [record] = store.read_all()
+    [record] = store.read().records
     assert added.records == tried.records == (record,)
     assert record == replace(
         a_record(f"gap {MARKER}", lesson=f"rule {MARKER}", topic=f"t {MARKER}"),
@@ -84,7 +84,7 @@ def test_added_records_stand_behind_all_lines(store: MemoryStore) -> None:
     rule = replace(RULE, source_count=4, source_ids=(original.version_id,))
     added, _ = store.add_all([there, rule])
     assert (added.records, added.hidden_records) == ((there, rule), [original])
-    assert store.read_all() == [there, rule]
+    assert store.read().records == [there, rule]
     assert store.read_bytes() == before + there.to_line() + rule.to_line()
 
 

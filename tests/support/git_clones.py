@@ -67,7 +67,7 @@ def store_of(clone: Path, now: str = NOW) -> MemoryStore:
 
 def saved(clone: Path) -> list[Record]:
     """The records that a reader sees in the log."""
-    return store_of(clone).read_all()
+    return store_of(clone).read().records
 
 
 def write(project: Path, *parts: Record | bytes) -> bytes:

@@ -237,7 +237,7 @@ def test_a_record_that_changed_while_somebody_looked_is_not_forgotten_or_restore
         done = command(*words)
         expected = stayed if lesson == "one" else first.id
         assert (done.code, expected in done.errors) == (1, True)
-        assert [record.lesson for record in store.read_all()] == [lesson]
+        assert [record.lesson for record in store.read().records] == [lesson]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -344,7 +344,7 @@ def test_a_lesson_is_saved_under_the_version_id_that_was_shown(
     moment = "2026-03-02T09:00:00+00:00"  # the clock goes on while a person decides
     monkeypatch.setattr("commands.rooms.lesson.utc_now", lambda: moment)
     done = command("add", "--topic", "ci", "--missing", "Node", "--lesson", "Use 22", "--yes")
-    [record] = store_of(project).read_all()
+    [record] = store_of(project).read().records
     assert record.created == moment
     assert set(re.findall(r"[0-9a-f]{16}@[0-9a-f]{6}", done.out)) == {record.version_id}
 

@@ -229,7 +229,7 @@ class Memory(RuleBasedStateMachine):
     @invariant()
     def the_file_is_the_model_and_the_strangers_lines(self) -> None:
         data = self.stores[0].read_bytes()
-        assert {record.id: record for record in self.stores[0].read_all()} == self.model
+        assert {record.id: record for record in self.stores[0].read().records} == self.model
         assert self.stores[1].read().count == len(self.model)
         lines_now = data.splitlines(keepends=True) if data else []
         assert [line for line in lines_now if parse_line(line) is None] == self.foreign
