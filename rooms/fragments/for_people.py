@@ -228,7 +228,7 @@ class ForPeople(people.Room):
         engine = self.room.engine
         redacted_places, left_places, files = redact_secrets(engine)
         notes = [_say("still_in", path=str(path)) for path in files]
-        if redacted_places and engine.keeps_agents_apart:
+        if engine.keeps_agents_apart and (redacted_places or files):
             notes = [_say("still_on_server")]
         return people.RedactOutcome(redacted_places, left_places, notes, not files)
 

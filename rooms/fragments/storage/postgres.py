@@ -5,9 +5,10 @@ vectors one by one, and many by an index; then they are compared here, as exactl
 """
 
 import struct
+import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -48,6 +49,7 @@ _LEAST_EF, _MOST_EF = 400, 1_000  # vectors that the index holds while it looks 
 _MOST_CHARS = 200  # of a term: a lexeme has room for 2,046 bytes
 _MOST_SPELLED = 2_000  # texts in which a similar word is looked for
 _BATCH_ROWS = 500  # rows of one statement, which may have 65,535 values
+_SKIPPED, _PAUSE_S = "55P03", 0.1  # a table that another one looks after; until the next try
 _LIVE = "deleted_at IS NULL AND superseded_at IS NULL"
 _NULLABLE_FIELDS = frozenset(
     ("content_hash", "source", "session", "last_session", "deletion", "amended_by", "promoted")
@@ -383,20 +385,27 @@ class PostgresEngine(Engine):
     def purge(self) -> bool:
         """Let the tables drop deleted rows that no transaction still sees, and clear the cache.
 
-        A keyword or a question may be a secret. The server's log and backups are not touched.
+        A keyword or a question may be a secret. The server's log and backups are not touched. False
+        where another one looks after a table for too long, or the login may not do so.
         """
+        from psycopg import Error
+
         if self.cache:
             self.cache.clear()
-        if self.schema.is_ready():
-            notices = list[str]()
-            with closing(open_connection(self.server)) as connection:
-                # No role is set: it would outlive this on a connection that a pooler lends on.
-                connection.add_notice_handler(lambda notice: notices.append(notice.severity or ""))
-                names = (f"{tables.SCHEMA}.{name}" for name in tables.TABLES)
-                connection.execute(f"VACUUM {', '.join(names)}")
-            if notices:
-                raise ServerError("no_roles", path=self.name)
-        return True
+        if not self.schema.is_ready():
+            return True
+        names, codes = ", ".join(f"{tables.SCHEMA}.{name}" for name in tables.TABLES), set[object]()
+        deadline = time.monotonic() + self.server.wait_s
+        # No role is set: it would outlive this on a connection that a pooler lends on.
+        with suppress(Error, ServerError), closing(open_connection(self.server)) as connection:
+            connection.add_notice_handler(lambda notice: codes.add(notice.sqlstate))
+            connection.execute(f"VACUUM (SKIP_LOCKED) {names}")
+            while _SKIPPED in codes and time.monotonic() < deadline:
+                time.sleep(_PAUSE_S)
+                codes.clear()
+                connection.execute(f"VACUUM (SKIP_LOCKED) {names}")
+            return not codes
+        return False
 
     def figures(self) -> dict[str, int]:
         if not self.cache:

@@ -299,6 +299,8 @@ def test_a_lock_of_another_session_is_told_and_ends(team_database: str) -> None:
         with pytest.raises(DatabaseError, match="Nothing"):
             remember(alice, draft("meanwhile"))
         assert recall(alice, Query(text="zebra")).fragments  # who reads does not wait
+        assert not alice.engine.purge()
+    assert alice.engine.purge()
     after = remember(alice, draft("after")).fragment.content
     assert stored(team_database) == {kept: 1, after: 1}
     room.engine.close()
