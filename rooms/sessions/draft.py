@@ -46,13 +46,6 @@ def redact_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[st
     A secret that one text reveals goes from all texts; `strict` refuses it. Limits hold for the
     redacted text.
     """
-    if draft.status is not None and draft.status not in limits.STATUSES:
-        raise SessionsError("bad_status", known=", ".join(limits.STATUSES))
-    if any(approach.result not in limits.OUTCOMES for approach in draft.approaches):
-        raise SessionsError("bad_result", known=", ".join(limits.OUTCOMES))
-    count, most = len(draft.tags or ()), limits.MOST_TAGS
-    if count > most:
-        raise SessionsError("too_many", field="tags", count=count, most=most)
     check_counts(draft)
     texts, all_kinds = list[str](), list[str]()
 
@@ -76,22 +69,19 @@ def redact_draft(draft: Draft, *, strict: bool = False) -> tuple[Draft, tuple[st
             raise _too_long_error(text, field)
         return text
 
-    draft = with_texts(_without_blanks(draft), check_raw)
-    secrets = secret_values_in(texts)
-    draft = with_texts(draft, redact_text)
-    if draft.tags is not None:
-        draft = replace(draft, tags=tuple(dict.fromkeys(draft.tags)))
-    return draft, tuple(dict.fromkeys(all_kinds))
-
-
-def _without_blanks(draft: Draft) -> Draft:
     tags, changes = draft.tags, draft.changes
     if tags is not None:
         tags = tuple(filter(None, (normal_form("NFC", tag).strip() for tag in tags)))
     if changes is not None:
         files = dict.fromkeys(path for path in changes.modified_files if path.strip())
         changes = replace(changes, modified_files=tuple(files))
-    return replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
+    draft = replace(draft, goal=draft.goal.strip(), tags=tags, changes=changes)
+    draft = with_texts(draft, check_raw)
+    secrets = secret_values_in(texts)
+    draft = with_texts(draft, redact_text)
+    if draft.tags is not None:
+        draft = replace(draft, tags=tuple(dict.fromkeys(draft.tags)))
+    return draft, tuple(dict.fromkeys(all_kinds))
 
 
 def _too_long_error(text: str, field: Field) -> SessionsError:
@@ -101,7 +91,8 @@ def _too_long_error(text: str, field: Field) -> SessionsError:
 
 def check_counts(content: Draft | Session) -> None:
     files = content.changes.modified_files if content.changes else ()
-    counts = {name: (len(getattr(content, name)), limits.MOST_POINTS) for name in POINTS}
+    counts = {"tags": (len(content.tags or ()), limits.MOST_TAGS)}
+    counts |= {name: (len(getattr(content, name)), limits.MOST_POINTS) for name in POINTS}
     counts["codeChanges"] = (len(files), limits.MOST_FILES)
     for field, (count, most) in counts.items():
         if count > most:
