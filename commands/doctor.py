@@ -147,7 +147,7 @@ def check_place(scene: Scene) -> Iterator[Finding]:
     if paths:
         yield Finding("read_only", "note", facts={"path": str(paths[0])})
     lock = target.with_name(f"{target.name}{LOCK_SUFFIX}")
-    if lock.is_file() and not os.access(lock, os.R_OK | os.W_OK):
+    if folder not in paths and lock.is_file() and not os.access(lock, os.R_OK | os.W_OK):
         command = shlex.join(["rm", "-f", str(lock)])
         yield Finding("lock_foreign", "error", facts={"path": str(lock), "command": command})
     if target.exists() and os.stat(target).st_nlink > 1:

@@ -114,7 +114,7 @@ class Change:
 class Plan:
     """Every file of a job, once, whatever its name.
 
-    tools: that the clients then offer. present_kinds: of our parts now in writable files.
+    tools: that the clients then offer. present_kinds: of our parts now in the files.
     """
 
     def __init__(self, job: Job) -> None:
@@ -178,7 +178,7 @@ class Plan:
         old_text, pieces, obstacle = change.new_text or "", list[str](), _find_obstacle(path)
         with suppress(CannotEditError):
             pieces = [*pieces_in(old_text)]
-        if pieces and not obstacle:
+        if pieces:
             self.present_kinds.add(kind)
         try:
             new_text = edit_text(old_text)

@@ -67,7 +67,7 @@ def _find_bodies(plan: Plan, row: Client, places: Rules) -> dict[str, str]:
         return shared
     if home.block != home.import_line and home.own_text and agents.own_text:
         return {home.name: ""}  # the user keeps the two apart
-    if plan.is_sound(plan.job.root / AGENTS) and not agents.is_broken:
+    if agents.block or (plan.is_sound(plan.job.root / AGENTS) and not agents.is_broken):
         return {**shared, home.name: home.import_line}
     if not home.own_text:  # the new file would hide AGENTS.md
         plan.note("without_rules", client=row.name)
