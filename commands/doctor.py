@@ -87,7 +87,7 @@ def doctor(options: argparse.Namespace) -> int:
         }
         print(plain_json(value))
     else:
-        lines = [*_fixed_lines(project.root, findings, repairs), ""] if options.fix else []
+        lines = [*_fixed_lines(findings, repairs), ""] if options.fix else []
         problems = finding_lines(finding for finding in findings if finding.severity != "ok")
         lines += [*_head_lines(project, findings), "", *problems, *([""] if problems else [])]
         severities = [finding.severity for finding in findings]
@@ -296,16 +296,13 @@ def _head_lines(project: Project, findings: Sequence[Finding]) -> list[str]:
     return [*filter(None, lines), screen.paint(project_line, "dim")]
 
 
-def _fixed_lines(root: Path, findings: Iterable[Finding], repairs: Sequence[Finding]) -> list[str]:
+def _fixed_lines(findings: Iterable[Finding], repairs: Sequence[Finding]) -> list[str]:
     if not repairs:
         return [say("doctor.nothing_to_fix")]
     lines = [say("doctor.fixed", count=len(repairs)), *finding_lines(repairs)]
     is_shared = any(finding.kind == "git_ok" for finding in findings)
     if is_shared and any(finding.lines or finding.kind in _SHARED_KINDS for finding in repairs):
-        is_here = os.path.realpath(os.getcwd()) == os.path.realpath(root)
-        place = [] if is_here else ["-C", str(root)]
-        command = shlex.join(["git", *place, "add", CONTEXT_DIRECTORY])
-        lines += sentence_lines(say("doctor.to_commit", command=plain(command)))
+        lines += sentence_lines(say("doctor.to_commit"))
     return lines
 
 

@@ -24,6 +24,8 @@ LANG_VARIABLE = "SENTINEL_MEMORY_LANG"
 _LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 _ROOT = Path(__file__).resolve().parents[1]
 _LANGUAGE: ContextVar[Language | None] = ContextVar("language", default=None)
+# How commands begin in sentences on a project elsewhere.
+_COMMANDS: ContextVar[Mapping[str, str]] = ContextVar("commands", default={})  # noqa: B039
 
 
 def say(key: str, /, **facts: str | int) -> str:
@@ -32,11 +34,12 @@ def say(key: str, /, **facts: str | int) -> str:
         say("sessions.answers.saved_at", date="2026-03-01")
 
     `{cli}` begins a command for whoever started the program, `{program}` in a text that others
-    read.
+    read, `{git}` one of git in the project.
     """
     lang = language()
     text = _find_template(key, lang)
-    filled_in: Facts = {"cli": program.CLI, "program": program.NAME, **facts}
+    filled_in: Facts = {"cli": program.CLI, "program": program.NAME, "git": "git"}
+    filled_in |= {**_COMMANDS.get(), **facts}
     if lang == "en":
         return text.format(**filled_in)
     return fill_template(text, filled_in)
@@ -60,11 +63,17 @@ def language() -> Language:
 @contextmanager
 def use_language(lang: Language) -> Iterator[None]:
     """Say the sentences of this context in one language."""
-    token = _LANGUAGE.set(lang)
+    token, commands = _LANGUAGE.set(lang), _COMMANDS.set(_COMMANDS.get())
     try:
         yield
     finally:
         _LANGUAGE.reset(token)
+        _COMMANDS.reset(commands)
+
+
+def say_commands(**beginnings: str) -> None:
+    """Begin the commands of sentences so, until `use_language` ends. beginnings: of cli and git."""
+    _COMMANDS.set({**_COMMANDS.get(), **beginnings})
 
 
 def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:

@@ -5,18 +5,16 @@ The memory log is `lessons`. Any other room is a folder here with a class `ForPe
 """
 
 import importlib
-import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from core.config import Project, Settings, find_project
+from core.config import Project, Settings
 from core.errors import RefusedError
 from core.messages import Facts, say
-from core.program import read_cwd
 from core.sanitizer import redact, safe_name
 from core.store import MemoryStore
 from core.text.plain import digest
@@ -289,9 +287,7 @@ def count_kinds(kinds: Sequence[str]) -> Facts:
 
 def sentence_for_switch_on(memory: Memory, name: str) -> str:
     """Say how to switch a room on without switching off another that holds items."""
-    cwd = read_cwd() or memory.project.root
-    memory_here = replace(memory, project=find_project(None, os.environ, cwd))
-    names = {LESSONS, name, *(room.name for room in rooms_of(memory_here))}
+    names = {LESSONS, name, *(room.name for room in rooms_of(memory))}
     return say("rooms.switch_on", rooms=",".join(name for name in room_names() if name in names))
 
 

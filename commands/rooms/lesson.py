@@ -28,7 +28,6 @@ from core.lessons.reach import reach_of
 from core.lessons.record import LIMITS_BYTES, Draft, Record
 from core.lessons.record_text import topic_text
 from core.messages import say
-from core.program import CLI
 from core.sanitizer import redact
 from core.text.plain import fold_text, utc_now
 from core.text.wording import find_similar, scope_of, usable_topics
@@ -157,7 +156,7 @@ def _add_command(texts: Texts) -> str:
         for option, field in FIELDS.items()
         if texts.get(field)
     ]
-    return " ".join([f"{CLI} add", *words])
+    return " ".join(["add", *words])
 
 
 def _lines_of(text: str) -> list[str]:

@@ -48,8 +48,7 @@ def list_items(options: argparse.Namespace) -> int:
             lines += ["", *table_lines(matches.items, screen, words)]
             lines.append(say(f"rooms.{key}", room=ask.title_of(room.name), **facts))
             if more := matches.count - len(matches.items):
-                flags = ["--project", options.project] if options.project else []
-                flags += [part for topic in filter_.topics for part in ("--topic", topic)]
+                flags = [part for topic in filter_.topics for part in ("--topic", topic)]
                 flags += ["--kind", filter_.kind] if filter_.kind else []
                 flags += ["--since", filter_.since[:10]] if filter_.since else []
                 flags += ["--forgotten"] if filter_.forgotten else []

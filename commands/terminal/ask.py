@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import sys
 import threading
 import time
@@ -15,8 +16,8 @@ from typing import TypeVar
 from commands.terminal.screen import cells, complain, plain, screen_here, shorten, warn
 from core.config import find_project, read_settings
 from core.errors import SentinelError
-from core.messages import has_sentence, say
-from core.program import missing_packages
+from core.messages import has_sentence, say, say_commands
+from core.program import CLI, missing_packages, read_cwd
 from core.store import open_store
 from core.text.plain import moment_of
 from rooms.room import LESSONS, Memory, Room
@@ -94,7 +95,12 @@ def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     project = find_project(options.project, os.environ)
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
+    if options.project:
+        say_commands(cli=f"{CLI} --project {shlex.quote(plain(options.project))}")
     project.check(os.environ, writes=writes)
+    cwd = read_cwd()
+    if not (cwd and os.path.samefile(cwd, project.folder)):
+        say_commands(git=f"git -C {shlex.quote(plain(project.folder))}")
     if writes:  # a reader needs no lock
         need_packages()
     return Memory(project=project, settings=settings, store=open_store(project, settings))

@@ -121,7 +121,8 @@ _CODES = re.compile(_CODE)
 _CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
 _ACTION = "(?:setup|help|keys|sessions|fragments|topics)(?: [a-z-]++)++|[a-z]++"
 _ARGUMENT = r"-\S++|[A-Z]++(?![a-z])\S*+|\.[a-z]\S*+|(?=\S*[0-9@/])\S++"
-_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) (?:{_ACTION})(?: (?:{_ARGUMENT}))*+\S*+"
+_PLACE = r"""(?:-C|--project) (?:'[^'\n]*+'|"[^"\n]*+"|[^\s'"])++ """
+_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) (?:{_PLACE})?(?:{_ACTION})(?: (?:{_ARGUMENT}))*+\S*+"
 _PIECE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
 _JOINED_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 

@@ -27,7 +27,7 @@ from core.messages import ending_sound_of, fill_template, has_sentence, language
 from tests.support.sentences import FOLDERS, pair, sentences
 from tests.support.tables import ROOT, none_of, table
 
-ALWAYS = {"cli", "program"}  # facts that `say` knows itself
+ALWAYS = {"cli", "git", "program"}  # facts that `say` knows itself
 # Sentences that only operators of a server read may lack Korean.
 OF_OPERATORS = ("keys.", "migrate.", "fragment_commands.embed", "fragment_commands.consolidat")
 ENGLISH, KOREAN = sentences("en"), sentences("ko")
