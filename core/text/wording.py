@@ -4,6 +4,7 @@ No save is refused for it. A false alarm costs more than a miss: each test asks 
 """
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 from itertools import pairwise, takewhile
@@ -96,10 +97,10 @@ def find_similar(topic: str, topics: Iterable[str]) -> list[str]:
     from difflib import SequenceMatcher
 
     comparison = _Comparison()
-    matcher = SequenceMatcher(None, _topic_forms(topic).text, autojunk=False)
+    matcher = SequenceMatcher(None, _topic_forms(topic).spelling, autojunk=False)
 
     def likeness(other: str) -> float:
-        matcher.set_seq2(_topic_forms(other).text)
+        matcher.set_seq2(_topic_forms(other).spelling)
         return matcher.ratio()
 
     similar = (other for other in topics if other != topic and comparison.compare(topic, other))
@@ -126,13 +127,15 @@ class _TopicForms:
     def __init__(self, topic: str) -> None:
         self.text = normal_form("NFKC", topic[:_TOPIC_CHARS]).casefold()
         self.words = frozenset(word for word in re.split(_WORD_ENDS, self.text) if word)
-        self.letters = frozenset(self.text)
+        # Hangul by letters: 메세지 is 메시지. Of two syllables too many words differ by a letter.
+        self.spelling = unicodedata.normalize("NFD", self.text) if len(self.text) > 2 else self.text
+        self.letters = frozenset(self.spelling)
 
     @cached_property
     def matcher(self) -> "SequenceMatcher[str]":
         from difflib import SequenceMatcher  # a hook compares no topics
 
-        return SequenceMatcher(None, "", self.text, autojunk=False)
+        return SequenceMatcher(None, "", self.spelling, autojunk=False)
 
 
 _topic_forms = lru_cache(maxsize=2 * TOPICS_COMPARED)(_TopicForms)
@@ -161,11 +164,12 @@ class _Comparison:
         has_letters = any(map(str.isalpha, shorter))
         if len(shorter) >= 2 and shorter in longer and is_unspaced and has_letters:
             return SimilarTopics(topic, other, "contains", shorter)
-        if 2 * len(shorter) < _SPELLING_RATIO * (len(shorter) + len(longer)):
+        fewer, more = sorted((len(first.spelling), len(second.spelling)))
+        if 2 * fewer < _SPELLING_RATIO * (fewer + more):
             return None  # the ratio cannot be reached; most pairs end here
         if first.letters.isdisjoint(second.letters) or self._comparisons_left <= 0:
             return None
-        second.matcher.set_seq1(first.text)
+        second.matcher.set_seq1(first.spelling)
         if second.matcher.quick_ratio() < _SPELLING_RATIO:
             return None
         self._comparisons_left -= 1
