@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeVar
 
 from core.config import CONTEXT_DIRECTORY, no_project_kind
-from core.errors import BusyError, DiskError, WaitEndedError, link_error
+from core.errors import BusyError, DiskError, SentinelError, WaitEndedError, link_error
 from core.program import NO_CANCELLATION, Cancellation, warn
 
 if TYPE_CHECKING:
@@ -72,6 +72,17 @@ def identity_of(path: Path) -> Identity:
 def reason_of(error: OSError) -> str:
     """Return the system's words for an error, without the path."""
     return error.strerror or type(error).__name__
+
+
+@contextlib.contextmanager
+def errors_as(kind: type[SentinelError], key: str, path: str | Path) -> Iterator[None]:
+    """Turn an OSError into an error of ours, with the path and the system's reason."""
+    try:
+        yield
+    except SentinelError:  # some are OSErrors
+        raise
+    except OSError as error:
+        raise kind(key, path=str(path), reason=reason_of(error)) from error
 
 
 # Reading.

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import os
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,7 +60,7 @@ class UserFile:
         """
         check_inside(self.path, self.project)
         is_link = self.path.is_symlink()
-        with _checked_write(self.path):
+        with disk.errors_as(ExportError, "file_write", self.path):
             if text is not None or is_link:
                 if is_link and not self.path.exists():
                     raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -103,16 +102,8 @@ def write_new(
     is_private: only its owner may read it.
     """
     check_inside(path, project, is_named=True)
-    with _checked_write(path):
+    with disk.errors_as(ExportError, "file_write", path):
         if disk.is_there(path) and not force:
             raise ExportError("exists", path=str(path))
         target = Path(os.path.realpath(path))  # also of a link that leads nowhere, which stays
         disk.replace_file(target, text.encode("utf-8"), is_private=is_private)
-
-
-@contextlib.contextmanager
-def _checked_write(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ExportError("file_write", path=str(path), reason=disk.reason_of(error)) from error

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commands.clients.text_file import check_inside
-from core.disk import reason_of
+from core.disk import errors_as
 from core.errors import RefusedError
 from core.lessons import record
 from core.lessons.log import BOM, UTF_16_BOMS, split_lines
@@ -125,18 +125,16 @@ def _source_for(room: str, intake: Intake) -> Source:
 
 
 def _read_bytes(name: str, shown_name: str) -> bytes:
-    try:
+    with errors_as(RefusedError, "import.unreadable", shown_name):
         if name == STDIN:
+            if not sys.stdin:
+                raise RefusedError("import.unreadable", path=shown_name, reason="closed")
             data = sys.stdin.buffer.read(MOST_BYTES + 1)
         else:
             if not stat.S_ISREG(os.stat(name).st_mode):  # opening a pipe blocks
                 raise RefusedError("import.not_regular", path=shown_name)
             with open(name, "rb") as file:
                 data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise RefusedError("import.unreadable", path=shown_name, reason=reason_of(error)) from error
-    except AttributeError:  # there is no standard input
-        raise RefusedError("import.unreadable", path=shown_name, reason="closed") from None
     if len(data) > MOST_BYTES:
         raise RefusedError("import.too_large", path=shown_name, most=MOST_BYTES)
     return data

@@ -22,7 +22,7 @@ from commands.clients.text_file import ExportError, write_new
 from commands.terminal.ask import STDOUT, ask_room, check_output, open_memory, title_of
 from commands.terminal.screen import plain, warn
 from core.config import state_directory
-from core.disk import reason_of
+from core.disk import errors_as
 from core.errors import DiskError
 from core.lessons.log import MemoryLog
 from core.messages import has_sentence, language, say
@@ -118,10 +118,8 @@ def _default_path(memory: Memory) -> Path:
     directory = state_directory(str(memory.project.root), os.environ)
     if not directory:
         raise DiskError("view.no_place")
-    try:
+    with errors_as(ExportError, "file_write", directory):
         os.makedirs(directory, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise ExportError("file_write", path=directory, reason=reason_of(error)) from error
     return Path(directory, FILE_NAME)
 
 

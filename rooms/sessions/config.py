@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from core.config import CONTEXT_DIRECTORY
-from core.disk import find_exit_link, make_directory, reason_of
+from core.disk import errors_as, find_exit_link, make_directory
 from core.room.documents import CONFIG_NAME, Expected, Keys, unknown_keys_in, values_in, wrong_value
 from rooms.sessions.rows import TOKENIZERS
 from rooms.sessions.session import SessionsError
@@ -117,11 +117,9 @@ def _is_inside(folder: str) -> bool:
 def make_folder(directory: Path) -> None:
     """Make the directory and its `.gitignore` if missing. Raises SessionsError."""
     ignored = directory / ".gitignore"
-    try:
+    with errors_as(SessionsError, "folder", directory):
         make_directory(directory)
         if os.path.lexists(ignored) and not stat.S_ISREG(os.lstat(ignored).st_mode):
             raise SessionsError("ignored", path=str(ignored))
         if not (ignored.exists() and ignored.stat().st_size):  # its writer may have been killed
             ignored.write_text(IGNORED, encoding="utf-8", newline="\n")
-    except OSError as error:
-        raise SessionsError("folder", path=str(directory), reason=reason_of(error)) from error

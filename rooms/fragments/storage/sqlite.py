@@ -15,13 +15,13 @@ from operator import mul
 from pathlib import Path
 from typing import Any
 
-from core.disk import locked_file, make_directory, reason_of, status_of
-from core.errors import BusyError, SentinelError
+from core.disk import errors_as, locked_file, make_directory, status_of
+from core.errors import BusyError
 from core.program import NO_CANCELLATION, Cancellation
 from core.room.database import Database, DatabaseError, Migrations
 from core.room.full_text import INDEXED_VERSION, PREFIXES, SqliteTermIndex, with_pieces
 from rooms.fragments import fragment as schema
-from rooms.fragments.fragment import Embedding, Filter, Fragment, plain_keyword
+from rooms.fragments.fragment import Embedding, Filter, Fragment, UpkeepError, plain_keyword
 from rooms.fragments.storage.rows import (
     INDEX_STATE,
     MOST_NUMBER,
@@ -264,14 +264,10 @@ class SqliteEngine(Engine):
     def locked_upkeep(self, *, timeout_s: float) -> Iterator[None]:
         path = f"{self.path}{LOCK_SUFFIX}"
         try:
-            with locked_file(path, timeout_s=timeout_s):
+            with errors_as(UpkeepError, "lock", path), locked_file(path, timeout_s=timeout_s):
                 yield
         except BusyError as error:
             raise schema.UpkeepBusyError(path=path) from error
-        except SentinelError:  # some are OSErrors
-            raise
-        except OSError as error:
-            raise schema.UpkeepError("lock", path=path, reason=reason_of(error)) from error
 
     @contextmanager
     def reading(self) -> Iterator[SqliteRows]:
@@ -284,10 +280,8 @@ class SqliteEngine(Engine):
 
     @contextmanager
     def writing(self, *, wait_s: float | None = None) -> Iterator[SqliteRows]:
-        try:
+        with errors_as(DatabaseError, "write", self.path):
             make_directory(self.path.parent)
-        except OSError as error:
-            raise DatabaseError("write", path=self.name, reason=reason_of(error)) from error
         with self.database.writing(wait_s=wait_s) as connection:
             rows = SqliteRows(connection, self._vectors, self._file_id())
             if not rows.is_index_of_this_version():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.config import DEFAULT_AGENT, Settings
-from core.disk import reason_of
+from core.disk import errors_as
 from core.errors import SentinelError
 from core.lessons.upkeep import Finding, Severity
 from core.messages import Facts
@@ -110,12 +110,10 @@ def _file_findings(path: Path, settings: Settings) -> Iterator[Finding]:
             rows.make_index()
 
     def hide_from_others() -> None:
-        try:
+        with errors_as(DatabaseError, "not_mended", path):
             for file in (Path(f"{path}{suffix}") for suffix in ("", "-wal", "-shm")):
                 if file.exists() and not file.is_symlink():
                     file.chmod(stat.S_IMODE(file.stat().st_mode) & ~_OTHERS)
-        except OSError as error:
-            raise DatabaseError("not_mended", path=str(path), reason=reason_of(error)) from error
 
     place: Facts = {"path": str(path)}
     with closing(SqliteEngine(path, timeout_s=settings.lock_timeout_s)) as engine:
