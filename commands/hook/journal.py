@@ -68,7 +68,8 @@ class Session(NamedTuple):
         """
         noted = {"at": int(time.time()), "event": event}
         noted |= {name: fact for name, fact in facts.items() if fact}
-        line = json.dumps(noted).encode("ascii") + b"\n"
+        # It begins a line of its own, also where a full disk or a kill has torn the one before.
+        line = b"\n%b\n" % json.dumps(noted).encode("ascii")
         os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
         # One call: lines of hooks that run at the same time do not get into each other.
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0)

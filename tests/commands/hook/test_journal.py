@@ -39,9 +39,9 @@ def test_a_noted_event_is_there_for_the_next_hook_without_empty_facts(directory:
     assert isinstance(event.pop("at"), int)
     assert event == {"event": "before-action", "shown": ["a@1"], "changed": True}
     session.note("stop", agent="가\n\ud800")
-    data = Path(session.path).read_bytes()
-    assert data.isascii() and data.endswith(b"\n") and data.count(b"\n") == 2
-    assert json.loads(data.splitlines()[1])["agent"] == "가\n\ud800"
+    lines = [line for line in Path(session.path).read_bytes().splitlines() if line]
+    assert len(lines) == 2 and lines[1].isascii()
+    assert json.loads(lines[1])["agent"] == "가\n\ud800"
 
 
 def test_nobody_else_may_read_the_file(directory: str) -> None:
@@ -59,8 +59,9 @@ def test_of_two_that_note_the_same_only_the_first_finds_it_missing(directory: st
         file.write(b'\xff\n[]\n{"at": "x", "event": "stop"}\n{"at": 1, "event": 2}\n')
         file.write(b'{"at": 1, "event": "stop", "shown": "all"}\n' + b"[" * 100_000 + b"\n")
         file.write(b'{"at": 5, "event": "stop", "shown": [1, null, "a@1"], "agent": ["x"]}\n{"at"')
+    one.note("prompt")  # behind a torn line
     session = open_session(directory, "s")
-    assert [event["at"] == 5 for event in session.events] == [False, False, True]
+    assert [event["at"] == 5 for event in session.events] == [False, False, True, False]
     assert session.shown_versions("") == set()
 
 
