@@ -3,7 +3,6 @@
 import contextlib
 import os
 import random
-import resource
 import shutil
 import signal
 import subprocess
@@ -18,7 +17,7 @@ import pytest
 from core.errors import SentinelError
 from core.room.database import DatabaseError
 from tests.rooms.crowds import CROWDS, Crowd, Sessions, Told, all_of, told
-from tests.support.faults import Child
+from tests.support.faults import Child, fill_disk
 from tests.support.nursery import bound_by_permissions
 from tests.support.tables import ROOT
 
@@ -184,8 +183,7 @@ def test_wherever_a_disk_is_full_the_save_is_there_or_was_never_acknowledged(
         shutil.copytree(tmp_path / "whole", crowd.folder)
 
         def work(_: object, limit: int = limit) -> str:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            fill_disk(limit)
             return outcome(crowd)
 
         with Child(work) as child:

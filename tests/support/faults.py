@@ -10,6 +10,7 @@ import errno
 import fcntl
 import io
 import os
+import resource
 import select
 import shutil
 import signal
@@ -235,6 +236,12 @@ def log_path(root: Path) -> Path:
 
 
 Say = Callable[[str], None]
+
+
+def fill_disk(most_bytes: int = 0) -> None:
+    """Let this process write no file beyond so many bytes, as on a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
 
 
 class Child:

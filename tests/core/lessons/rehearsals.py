@@ -9,7 +9,6 @@ import errno
 import fcntl
 import os
 import re
-import resource
 import secrets
 import shutil
 import signal
@@ -332,7 +331,7 @@ def act_in_child(scenario: Scenario, path: Path, fault: Fault, root: Path) -> Ch
 
     def work(_: faults.Say) -> str:
         if fault.mode == "full":
-            resource.setrlimit(resource.RLIMIT_FSIZE, (fault.at, resource.RLIM_INFINITY))
+            faults.fill_disk(fault.at)
             scenario.act(path)
             return "done"
         with Faults(root, fault):

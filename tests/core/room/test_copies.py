@@ -2,9 +2,7 @@
 
 import errno
 import os
-import resource
 import shutil
-import signal
 import sqlite3
 import stat
 import threading
@@ -21,7 +19,7 @@ import pytest
 from core.room.copies import copies_of, date_of, flaw_of, is_due, keep_copy, remove_copies
 from core.room.database import Database, DatabaseBusyError, DatabaseError
 from tests.core.room import conftest as notes
-from tests.support.faults import CODES, Child, Fault, Faults, tree
+from tests.support.faults import CODES, Child, Fault, Faults, fill_disk, tree
 from tests.support.sentences import in_language, raised
 
 
@@ -180,8 +178,7 @@ def test_a_disk_that_is_full_is_said_and_loses_nothing(path: Path, opened: notes
     before = tree(path.parent)
 
     def work(_: object) -> str:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, resource.RLIM_INFINITY))
+        fill_disk(40_000)
         with raised(DatabaseError, "copy") as caught:
             opened(timeout_s=1).keep_copy()
         return str(caught.value)
