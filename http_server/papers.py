@@ -5,18 +5,19 @@ restart logs nobody out. A secret is kept as its hash alone.
 """
 
 import json
+import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from core.config import FRAGMENTS_VARIABLE, data_directory
-from core.disk import make_directory, reason_of
+from core.disk import errors_as, make_directory
 from core.errors import RefusedError
 from core.postgres.address import is_server, server_of
-from core.room.database import Database, DatabaseError, Migrations
+from core.room.database import Database, DatabaseDamagedError, DatabaseError, Migrations
 from core.text.plain import digest
 
 if TYPE_CHECKING:
@@ -185,14 +186,19 @@ def sqlite_papers(path: Path, *, clock: Callable[[], float] = time.time) -> Pape
     """Return the papers of a file, readable for its user alone; the first write makes it."""
     database = Database(path, MIGRATIONS, application_id=APPLICATION_ID, timeout_s=_WAIT_S)
 
-    def lend(changes: bool) -> AbstractContextManager[Any]:
-        if not changes:
-            return database.reading()
+    @contextmanager
+    def lend(changes: bool) -> Iterator[Any]:
+        if changes:
+            with errors_as(DatabaseError, "write", path):
+                make_directory(path.parent)
         try:
-            make_directory(path.parent)
-        except OSError as error:
-            raise DatabaseError("write", path=str(path), reason=reason_of(error)) from error
-        return database.writing()
+            with database.writing() if changes else database.reading() as rows:
+                yield rows
+        except DatabaseDamagedError as error:  # the doctor repairs rooms alone
+            move = shlex.join(["mv", str(path), f"{path}.damaged"])
+            rm = shlex.join(["rm", "-f", f"{path}-wal", f"{path}-shm"])
+            facts = {"path": str(path), "reason": error.facts["reason"], "rm": f"{move} && {rm}"}
+            raise DatabaseError("http.access.damaged", **facts) from error
 
     return Papers(str(path), lend, database.close, clock=clock)
 
