@@ -169,8 +169,8 @@ def share(options: argparse.Namespace) -> int:
         key = "unshared" if unshare_project(memory.project.root, os.environ) else "not_shared"
         print_lines([say(f"session_commands.{key}")])
         return 0
+    sentence = say("session_commands.shared", count=store.count())  # fails before the consent
     share_project(store.root, os.environ)
-    sentence = say("session_commands.shared", count=store.count())
     print_lines([sentence, say("session_commands.what_is_shared")])
     return 0
 

@@ -9,17 +9,17 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Literal, NamedTuple
 
 from core.config import Settings, state_directory
-from core.disk import reason_of
+from core.disk import errors_as, replace_file
 from core.errors import SentinelError
 from core.room.full_text import SqliteTermIndex, coverage_of
 from core.text.plain import end_of, normal_form
@@ -289,11 +289,10 @@ def share_project(root: Path, environment: Mapping[str, str]) -> None:
     path = _consent_path_of(os.fspath(root), environment)
     if path is None:
         raise SessionsError("no_state")
-    with _reported_errors(path):
+    with errors_as(SessionsError, "no_consent", path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        private = partial(os.open, mode=0o600)
-        with open(path, "w", encoding="utf-8", errors="surrogateescape", opener=private) as file:
-            file.write(os.path.realpath(root))
+        consent = os.path.realpath(root).encode("utf-8", "surrogateescape")
+        replace_file(path, consent, is_private=True)
     remove_former_copies(root, environment)
 
 
@@ -303,18 +302,10 @@ def unshare_project(root: Path | str, environment: Mapping[str, str]) -> bool:
     if path is None:
         return False
     remove_former_copies(root, environment)
-    with _reported_errors(path), suppress(FileNotFoundError):
+    with errors_as(SessionsError, "no_consent", path), suppress(FileNotFoundError):
         path.unlink()
         return True
     return False
-
-
-@contextmanager
-def _reported_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SessionsError("no_consent", path=str(path), reason=reason_of(error)) from error
 
 
 def _consent_path_of(root: str, environment: Mapping[str, str]) -> Path | None:
