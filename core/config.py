@@ -299,10 +299,10 @@ def no_project_kind(root: "str | Path", environment: Mapping[str, str]) -> str:
         return "home"
     if os.path.dirname(path) == path:
         return "root"
-    import tempfile  # only a writer asks, and it brings a tenth of a hook's modules
-
     trees = [*_SYSTEM_TREES, *(environment.get(name, "") for name in _WINDOWS_TREES)]
-    directories = [*_SYSTEM_DIRECTORIES, os.path.realpath(tempfile.gettempdir())]
+    # `tempfile` would write a file into each, and take the project where the others are full.
+    places = (*map(environment.get, ("TMPDIR", "TEMP", "TMP")), "/tmp")
+    directories = [*_SYSTEM_DIRECTORIES, *(os.path.realpath(place) for place in places if place)]
     if environment.get("LOCALAPPDATA"):  # where editors are installed for one user
         trees.append(os.path.join(environment["LOCALAPPDATA"], "Programs"))
     if environment.get("USERPROFILE"):
