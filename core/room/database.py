@@ -245,8 +245,9 @@ class Database:
             raise DatabaseBusyError(path=str(self.path), waited_s=round(self._timeout_s)) from error
         except OSError as error:
             raise self._error_from(error, "not_mended") from error
-        with self.writing():
-            return repair
+        with contextlib.suppress(SentinelError), self.writing():
+            pass  # else the next write begins the new database
+        return repair
 
     def damage_error(self, reason: str) -> DatabaseDamagedError:
         copy = ""
