@@ -319,7 +319,8 @@ class Database:
                 if file == loan.file._replace(journal=0):
                     loan.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             loan.connection.close()
-        if writes and not file:
+        is_new = writes and not file
+        if is_new:
             with _OPENING, contextlib.suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, copies.MODE))
             file = self._find_file()
@@ -330,8 +331,9 @@ class Database:
                 if os.path.islink(path):  # SQLite would follow it
                     raise DatabaseError("link", path=path, rm=shlex.join(["rm", path]))
             journal_bytes = size_of(f"{self.path}-wal")
-            if journal_bytes and not os.path.getsize(self.path):
-                raise self.damage_error("the file is empty, its journal is not")
+            is_empty = not os.path.getsize(self.path)
+            if is_empty and (journal_bytes or (not is_new and copies.copies_of(self.path))):
+                raise self.damage_error("the file is empty, its journal or copy is not")
             connect = partial(copies.connect, self.path, check=self._check, timeout_s=self._slice_s)
             try:
                 return _Loan(connect("mode=rw"), file, os.getpid())

@@ -127,9 +127,12 @@ def written(change: Callable[[bytes], bytes]) -> Spoil:
     return lambda path: path.write_bytes(change(path.read_bytes()))
 
 
-def emptied_beside_its_journal(path: Path) -> None:
-    path.write_bytes(b"")
-    Path(f"{path}-wal").write_bytes(b"all that was saved" * 99)
+def emptied_beside(suffix: str) -> Spoil:
+    def spoil(path: Path) -> None:
+        path.write_bytes(b"")
+        Path(f"{path}{suffix}").write_bytes(b"all that was saved" * 99)
+
+    return spoil
 
 
 def a_directory(path: Path) -> None:
@@ -167,7 +170,8 @@ PLACES: Mapping[str, tuple[Spoil, str]] = {
     "beginning": (written(lambda data: data[:100]), "damaged"),
     "header": (written(lambda data: b"SQLite format 4" + data[15:]), "damaged"),
     "page": (notes.without_a_page, "damaged"),
-    "emptied": (emptied_beside_its_journal, "damaged"),
+    "emptied": (emptied_beside("-wal"), "damaged"),
+    "emptied and copied": (emptied_beside(".copy-20260101T000000Z"), "damaged"),
     "directory": (a_directory, "read"),
     **{f"link{it}": (linked(it), "link") for it in ("", "-wal", "-shm", "-journal")},
 }
