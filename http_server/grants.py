@@ -112,8 +112,7 @@ class Grants:
         if not self._papers.keep("answered", question["once"], CONSENT_S):
             return None
         code = CODE_PREFIX + secrets.token_urlsafe(32)
-        owner = {"agent": credential.agent, "parent": credential.paper}
-        self._papers.keep("code", hash_of(code), CODE_S, body=question, **owner)
+        self._papers.keep("code", hash_of(code), CODE_S, body=question, parent=credential.paper)
         return code
 
     def find_code(self, code: str, client: str) -> Paper | None:
@@ -132,9 +131,9 @@ class Grants:
         if paper is None or credential is None:
             return None
         body = {"client": paper.body["client"], "paper": paper.parent, "resource": self._resource}
-        secret, owner = secrets.token_urlsafe(32), {"agent": paper.agent, "parent": paper.parent}
+        secret = secrets.token_urlsafe(32)
         body |= {"secret": hash_of(secret), "last": ""}
-        family = self._papers.make("refresh", key, REFRESH_S, body=body, **owner)
+        family = self._papers.make("refresh", key, REFRESH_S, body=body, parent=paper.parent)
         tokens = self._tokens_of(family, secret)
         self._papers.put(family)
         self._papers.put(self._access_paper_of(family, tokens))
@@ -150,7 +149,7 @@ class Grants:
     def check_refresh(self, token: str, client: str) -> Refresh | None:
         """Return the newest token of this client, for `TWICE_S` the one before; else drop all."""
         family, secret = self._family_of(token), token.partition(".")[2]
-        if family is None or not secret:
+        if family is None:
             return None
         secret_hash = hash_of(secret)
         is_newest = hmac.compare_digest(str(family.body["secret"]), secret_hash)
@@ -173,11 +172,10 @@ class Grants:
             return None
         next_secret = self.seal.signature("refresh", f"{family.key}.{token.secret}")
         if token.is_repeated:
-            is_known = family.body["secret"] == hash_of(next_secret)  # not one made before 0.11
-            return self._tokens_of(family, next_secret) if is_known else None
+            return self._tokens_of(family, next_secret)
         body = {**family.body, "secret": hash_of(next_secret), "last": hash_of(token.secret)}
-        owner = {"agent": family.agent, "parent": family.parent}
-        new_family = self._papers.make("refresh", family.key, REFRESH_S, body=body, **owner)
+        fields = {"body": body, "parent": family.parent}
+        new_family = self._papers.make("refresh", family.key, REFRESH_S, **fields)
         tokens = self._tokens_of(new_family, next_secret)
         # In one transaction: a revocation finds both or neither.
         if self._papers.replace(family, new_family, self._access_paper_of(new_family, tokens)):
@@ -206,8 +204,8 @@ class Grants:
 
     def _access_paper_of(self, family: Paper, tokens: Tokens) -> Paper:
         body = {name: family.body[name] for name in ("client", "paper", "resource")}
-        owner = {"agent": family.agent, "parent": family.key}
-        return self._papers.make("access", hash_of(tokens.access), ACCESS_S, body=body, **owner)
+        key = hash_of(tokens.access)
+        return self._papers.make("access", key, ACCESS_S, body=body, parent=family.key)
 
 
 def client_key(client_id: str) -> str:

@@ -40,7 +40,7 @@ from tests.http_server.http_requests import requests_in, wrong_answers
 from tests.support.consent_browser import agree
 from tests.support.faults import Child
 from tests.support.servers import BEARER, KEY, OLDER, STATELESS, WAIT_S, HttpServer, hello, until
-from tests.support.tables import none_of, table
+from tests.support.tables import none_of, table, with_tuples
 
 SEED, MOST_GROWTH_BYTES = 20261123, 20_000_000
 URL, AGENTS, TOGETHER = "http://127.0.0.1:8000", 50, 10
@@ -466,9 +466,7 @@ def test_health_waits_for_no_check(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_server_answers_to_the_name_that_it_was_given(tmp_path: Path) -> None:
     url = "https://memory.example"
     with served(FastMCP("x"), tmp_path, "x", url=url, ttl_s=-1.0) as (client, calls, keys):
-        names = {f"{it}.example": 200 for it in ("memory", "MEMORY")} | {"memory.example:443": 200}
-        others = dict.fromkeys(("memory.example.evil.example", "xmemory.example"), 421)
-        for host, status in (names | others).items():
+        for host, status in table("http_hosts").items():
             assert client.get("/health", headers={"Host": host}).status_code == status, host
         own = {"Host": "memory.example", "Origin": url}
         assert client.get("/health", headers=own).status_code == 200
@@ -494,14 +492,8 @@ def options_of(*given: str, rooms: str = "fragments", **environment: str) -> Opt
 
 @pytest.mark.row("002 2.2", "002 2.3", "002 2.67", "002 2.67.a")
 def test_options_and_environment_are_as_specified_and_a_wrong_one_is_refused() -> None:
-    read = options_of("--http")
-    assert (read.port, read.host, read.ttl_s) == (56332, "127.0.0.1", 3600)
-    assert (read.with_sse, read.is_open, read.origins, read.log_directory) == (False, False, (), "")
-    given = {"PORT": "8080", "SESSION_TTL_MINUTES": "5", "LOG_DIR": "/var/log/mcp"}
-    read = options_of("--http", **given, ALLOWED_ORIGINS=f"{ORIGIN}, {LOCAL}/")
-    assert (read.port, read.ttl_s, read.log_directory) == (8080, 300, "/var/log/mcp")
-    assert read.origins == (ORIGIN, LOCAL)
-    assert options_of("--http", "9000", PORT="8080").port == 9000
+    for arguments, given, values in table("http_options_read"):
+        assert options_of(*arguments.split(), **given) == Options(**with_tuples(values))
     for arguments, given, word in table("http_options"):  # given: rooms, or variables
         with pytest.raises(ServingError) as refused:
             listen(options_of(*arguments.split(), **given)).close()

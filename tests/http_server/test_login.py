@@ -258,6 +258,8 @@ def test_a_token_opens_no_other_server_of_the_same_database(
     resource = f"{other.url}/mcp"
     assert other.exchange(client, code, resource=resource).status_code == 401
     assert other.is_open(key) and not other.is_open(tokens["access_token"])
+    asked, other.http.cookies = site.page(client).url, site.http.cookies  # which know no port
+    assert other.http.get(f"/consent?{asked.query.decode()}").status_code == 400
     fields = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
     assert other.token(client, **fields, resource=resource).status_code in (400, 401)
     assert site.is_open(tokens["access_token"])
@@ -326,9 +328,13 @@ def test_a_login_goes_through_two_processes_and_outlives_both(
 
 def test_the_key_of_the_environment_gives_tokens_until_it_changes(tmp_path: Path) -> None:
     site = Site(tmp_path / "http_server.db", master=MASTER)
-    tokens = site.tokens(site.client(), MASTER)
+    client = site.client()
+    tokens, code = site.tokens(client, MASTER), site.code(client, MASTER)
     assert site.is_open(tokens["access_token"])
     changed = site.beside(master="n" * 24)
+    assert changed.exchange(client, code).status_code == 401
+    for process in (changed, site):  # nor when it changes back
+        assert process.renew(client, tokens["refresh_token"]).status_code == 401
     assert not changed.is_open(tokens["access_token"])
     found = changed.keys.check("n" * 24)
     assert found and (found.agent, found.name) == ("default", "environment")

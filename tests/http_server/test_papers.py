@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from http_server.access_keys import Credential, Keys
-from http_server.grants import Grants, Tokens
+from http_server.grants import Grants, Seal, Tokens
 from http_server.papers import Paper, Papers, hash_of
 from tests.http_server.login_flow import URL, Clock, papers_at
 from tests.support.tables import ROOT
@@ -83,7 +83,8 @@ def test_one_of_many_takes_a_paper(opens: Open) -> None:
     several = [opens() for _ in range(4)]
     with ThreadPoolExecutor(8) as threads:
         taken = list(threads.map(lambda n: several[n % 4].take("code", "a1"), range(16)))
-    assert len([it for it in taken if it]) == 1
+        signed = set(threads.map(lambda n: Seal(several[n % 4]).signature("x", "y"), range(16)))
+    assert (len([it for it in taken if it]), len(signed)) == (1, 1)
 
 
 def test_papers_take_the_place_of_one_that_is_as_it_was(opens: Open) -> None:

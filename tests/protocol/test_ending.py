@@ -25,7 +25,7 @@ from tests.support.costly import one_in
 from tests.support.git_clones import path_of
 from tests.support.sentences import sentence
 from tests.support.servers import HANDSHAKE, STATELESS, WAIT_S, Era, ServerProcess
-from tests.support.tables import ROOT
+from tests.support.tables import ROOT, table
 
 PATIENT = {"SENTINEL_MEMORY_LOCK_TIMEOUT_S": "3600"}  # longer than any of these tests waits
 
@@ -292,15 +292,7 @@ def test_requests_are_under_way_until_answered_and_at_the_end_only_changes_are_n
         requests.note_answer(b'{"jsonrpc":"2.0",' + answer + b"}\n", is_delivered=True)
     assert requests.wait(0)
     assert requests.report() == []
-    for tool, arguments, is_named in (
-        ("log_memory", {}, True),
-        ("compact_memory", {}, False),
-        ("compact_memory", {"delete_ids": ["x"]}, True),
-        ("context_save", {"goal": "x"}, True),
-        ("context_export", {"format": "json"}, False),
-        ("context_export", {"format": "json", "output": "x.json"}, True),
-        ("context_search", {}, False),
-    ):
+    for tool, arguments, is_named in table("stdio")["changes"]:
         requests, params = OpenRequests(), {"name": tool, "arguments": arguments}
         request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         requests.note_line(json.dumps(request).encode() + b"\n")
