@@ -61,7 +61,7 @@ def marks_of(*texts: str) -> tuple[str, ...]:
     for view in (view for text in texts for view in views_of(text)):
         word_view = f"{view} {re.sub(_NO_WORD, ' ', view)} "
         for rule in order_rules():
-            if rule.mark in marks or not any(hint in view for hint in rule.hints):
+            if rule.mark in marks or not any(map(view.__contains__, rule.hints)):
                 continue
             if not any(_has_needs(map(_bordered_words, needs), word_view) for needs in rule.needs):
                 continue  # to compile a rule takes a hundred times as long
@@ -98,12 +98,13 @@ def may_have_marks(text: str) -> bool:
     if may_disguise(text):
         return True
     lower_text = text.lower()
+    words = "\n".join({"", *lower_text.split()})  # each once: long texts repeat theirs
     possible_needs = [
         needs
-        for word, word_needs in _needs_by_word(is_plain=lower_text.isascii()).items()
-        if word in lower_text
+        for word, word_needs in _needs_by_word(is_plain=words.isascii()).items()
+        if word in words
         for needs in word_needs
-        if _has_needs(map(_inner_words, needs), lower_text)
+        if _has_needs(map(_inner_words, needs), words)
     ]
     word_view = f"{lower_text} {re.sub(_NO_WORD, ' ', lower_text)} " if possible_needs else ""
     return any(_has_needs(map(_bordered_words, needs), word_view) for needs in possible_needs)
@@ -122,14 +123,8 @@ def _needs_by_word(*, is_plain: bool) -> dict[str, list[tuple[str, ...]]]:
 
 
 def _has_needs(groups: Iterable[tuple[str, ...]], text: str) -> bool:
-    """Return whether a text has a word of every group; loops are the fastest."""
-    for words in groups:
-        for word in words:
-            if word in text:
-                break
-        else:
-            return False
-    return True
+    """Return whether a text has a word of every group."""
+    return all(any(map(text.__contains__, words)) for words in groups)
 
 
 @cache
