@@ -388,8 +388,8 @@ def _hints_in(parts: Mapping[Sequence[str], str]) -> list[Hint]:
     hints = list[Hint]()
     for tables, part in parts.items():
         index = _hint_index(tables) if part else {}
-        pieces = {(), *zip(part, part[1:], part[2:], strict=False)}
-        hints += [hint for key in index.keys() & pieces for hint in index[key] if hint.word in part]
+        pieces = filter(index.__contains__, zip(part, part[1:], part[2:], strict=False))
+        hints += [hint for key in {(), *pieces} for hint in index.get(key, ()) if hint.word in part]
     return hints
 
 
