@@ -21,7 +21,7 @@ LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 EMPTY_SIGN = "—"
 # Other expressions are compiled where a text needs them: a hook reads no Markdown.
-_UNPRINTABLE = f"[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
+_UNPRINTABLE = rf"(?![\n -~\uac00-\ud7a3])[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
 _PATH_CHARS = 200
 
 # A run of marks behind one letter is sorted by exchanging neighbours: its time grows with the
