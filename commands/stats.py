@@ -16,7 +16,7 @@ from commands.terminal.ask import ask_room, open_memory
 from commands.terminal.screen import plain, render_table, wrap_text
 from core.config import state_directory
 from core.lessons.answers import Frame, search_answer
-from core.lessons.log import MemoryLog
+from core.lessons.log import cached_log
 from core.lessons.record import Record, id_in, ids_in
 from core.lessons.record_text import is_harmless, topic_text
 from core.messages import say
@@ -61,7 +61,7 @@ def stats(options: argparse.Namespace) -> int:
 def _lesson_lines(memory: Memory, data: dict[str, Any]) -> list[str]:
     """Put the figures of the lessons into `data`; return their lines."""
     root, settings = str(memory.project.root), memory.settings
-    log = MemoryLog.parse(memory.store.read_bytes())
+    log = cached_log(memory.store.read_bytes())
     frame = Frame(project=root, settings=settings)
     boundless = settings._replace(budget_tokens=BOUNDLESS, budget_chars=BOUNDLESS)
     answer = search_answer(log, frame, query="")  # the first search of a task

@@ -16,7 +16,7 @@ from core.lessons import record_text
 from core.lessons.changes import Outcome
 from core.lessons.draft import redact_fields
 from core.lessons.file import ASIDE_NAME
-from core.lessons.log import MemoryLog
+from core.lessons.log import MemoryLog, cached_log
 from core.lessons.record import Record, id_in, normalise_topic, record_of
 from core.lessons.record_text import record_name, topic_text, version_id_text
 from core.messages import Facts, say
@@ -271,7 +271,7 @@ class ForPeople(Room):
         from core.lessons.upkeep import Finding, check_lines, examine
 
         data = self._store.read_bytes()
-        log = MemoryLog.parse(data)
+        log = cached_log(data)
         findings = list[Finding]()
         for flaw in examine(log, now=utc_now(), threshold=self._memory.settings.threshold):
             facts = dict(flaw.facts)
@@ -301,7 +301,7 @@ class ForPeople(Room):
         from core.lessons.answers import need_of  # nothing else here needs what a model is told
 
         content = self._store.read_bytes()
-        log = MemoryLog.parse(content)
+        log = cached_log(content)
         principles = [record for record in log.records if record.type == "principle"]
         merges = [record for record in principles if record.source_count]  # an import has none
         last = max((record.compacted_at for record in merges), key=seconds_of, default="")

@@ -24,7 +24,7 @@ from commands.terminal.screen import plain, warn
 from core.config import state_directory
 from core.disk import errors_as
 from core.errors import DiskError
-from core.lessons.log import MemoryLog
+from core.lessons.log import cached_log
 from core.messages import has_sentence, language, say
 from core.program import read_version
 from core.sanitizer import redact
@@ -54,7 +54,7 @@ def view(options: argparse.Namespace) -> int:
         if not matches:
             continue
         if room.name == LESSONS:
-            flaws = MemoryLog.parse(memory.store.read_bytes()).flaws
+            flaws = cached_log(memory.store.read_bytes()).flaws
             notes += [say("lessons.flaws", **flaws)] if any(flaws.values()) else []
         kept_items = matches.items
         if options.public:
