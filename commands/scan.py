@@ -26,7 +26,7 @@ from core.messages import say
 from core.program import read_cwd
 from core.sanitizer import safe_name
 from core.text.plain import minute_of
-from rooms.room import Memory, Room, Secrets, rooms_of
+from rooms.room import Memory, RedactOutcome, Room, Secrets, rooms_of
 
 if TYPE_CHECKING:
     from core.room.redaction import SecretPlace
@@ -191,9 +191,17 @@ def _redact(memory: Memory, options: argparse.Namespace) -> int:
     log_scan, _ = _scan_log(memory)
     log_scan.unreadable += unread.unreadable
     _complain(log_scan)
+    outcomes, errors = dict[Room, RedactOutcome](), list[str]()
     with progress():
-        outcomes = {room: outcome for room in by_room if (outcome := room.redact())}
-    is_clean = not changes and not any(outcome.redacted_places for outcome in outcomes.values())
+        for room in by_room:
+            try:
+                if outcome := room.redact():
+                    outcomes[room] = outcome
+            except SentinelError as error:  # the others are redacted and told all the same
+                errors.append(str(error))
+    for sentence in errors:
+        complain(sentence)
+    is_clean = not (changes or errors or any(room.redacted_places for room in outcomes.values()))
     lines = [say("scan.nothing_to_redact")] if is_clean else []
     lines += _changes_lines("redacted", memory, changes) if changes else []
     lines += [say("scan.left"), *map(_line_of, log_scan.secrets)] if log_scan.secrets else []
@@ -209,7 +217,9 @@ def _redact(memory: Memory, options: argparse.Namespace) -> int:
     lines += [say("scan.next_diff"), say("scan.next_clones")] if changes else []
     print_lines(lines)
     is_partial = any(outcome.left_places or not outcome.is_whole for outcome in outcomes.values())
-    return FAILED if log_scan.has_failed else FOUND if log_scan.secrets or is_partial else 0
+    if log_scan.has_failed or errors:
+        return FAILED
+    return FOUND if log_scan.secrets or is_partial else 0
 
 
 def _is_in_last_commit(log_path: Path) -> bool:

@@ -12,7 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from core.disk import replace_file
+from core.disk import errors_as, replace_file
+from core.errors import DiskError
 from core.room.documents import dump_json
 from core.sanitizer import redact, secret_values_in
 from core.text.plain import Change, map_texts
@@ -72,18 +73,24 @@ def redact_rows(rows: Sequence[Row], columns: Collection[str]) -> tuple[list[Row
     return result, tuple(dict.fromkeys(kinds))
 
 
-def kinds_in_file(path: Path) -> tuple[str, ...]:
-    """Return the kinds of secrets in a file; () where none can be read."""
-    return _read_redacted_file(path)[1]
+def redact_file(path: Path, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Take the secrets out of a file, unless that is too large; return their kinds.
 
-
-def redact_file(path: Path) -> None:
-    """Take the secrets out of a file, unless that is too large. Raises OSError."""
-    text, kinds = _read_redacted_file(path)
-    if kinds and os.lstat(path).st_size <= MOST_FILE_BYTES:
-        with suppress(ValueError, RecursionError):
-            text = dump_json(json.loads(text), indent=2) + "\n"
-        replace_file(path, text.encode("utf-8", "surrogateescape"))
+    No link is followed. Raises DiskError.
+    """
+    with errors_as(DiskError, "system", path), suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to a stranger's file
+            return ()
+        with open(path, "rb") as file:
+            text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
+        [row], kinds = redact_rows([{_JSON: text}], (_JSON,))
+        if kinds and not dry_run and os.lstat(path).st_size <= MOST_FILE_BYTES:
+            text = row[_JSON]
+            with suppress(ValueError, RecursionError):
+                text = dump_json(json.loads(text), indent=2) + "\n"
+            replace_file(path, text.encode("utf-8", "surrogateescape"))
+        return kinds
+    return ()
 
 
 def without_secrets(value: Any, safe: re.Pattern[str]) -> tuple[Any, tuple[str, ...]]:
@@ -112,16 +119,3 @@ def _redact_with(change_texts: Callable[[Change], _Value]) -> tuple[_Value, list
         return result
 
     return change_texts(redact_text), kinds
-
-
-def _read_redacted_file(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Return the beginning of a file without secrets; no link is followed."""
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):  # a link may lead to a stranger's file
-            return "", ()
-        with open(path, "rb") as file:
-            text = file.read(MOST_FILE_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
-        return "", ()
-    [row], kinds = redact_rows([{_JSON: text}], (_JSON,))
-    return row[_JSON], kinds

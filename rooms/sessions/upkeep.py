@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk import is_irregular, reason_of, replace_file
+from core.disk import errors_as, is_irregular, reason_of, replace_file
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding, Severity
@@ -23,7 +23,7 @@ from core.room import full_text
 from core.room.copies import damaged_files, date_of, size_of
 from core.room.database import Database, DatabaseError
 from core.room.documents import dump_json
-from core.room.redaction import Redaction, Row, SecretPlace, kinds_in_file, redact_file, redact_rows
+from core.room.redaction import Redaction, Row, SecretPlace, redact_file, redact_rows
 from core.text.plain import utc_now
 from rooms.sessions import rows
 from rooms.sessions.actions import COUNTED_DAYS, count_dropped
@@ -136,11 +136,9 @@ def _file_findings(database: Database, store: SessionStore) -> Iterator[Finding]
 def _git_findings(store: SessionStore) -> Iterator[Finding]:
     def ignore() -> None:
         make_folder(folder)  # refuses a link, which would lead elsewhere
-        try:
-            with open(folder / ".gitignore", "a", encoding="utf-8", newline="\n") as file:
-                file.write(f"\n{IGNORED}")
-        except OSError as error:
-            raise DatabaseError("not_mended", path=ignore_path, reason=reason_of(error)) from error
+        ignored = folder / ".gitignore"
+        with errors_as(DatabaseError, "not_mended", ignore_path), ignored.open("ab") as file:
+            file.write(f"\n{IGNORED}".encode("ascii"))
 
     def find_tracked(pattern: str) -> list[str]:
         names = tree.ask("ls-files", "-z", "--", pattern).split(b"\0")
@@ -222,12 +220,10 @@ def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
     begin, end = form.render_head(Head(store.root.name, len(entries), moment)), form.render_end(0)
     text = begin + ",".join(f"\n{dump_json(data)}" for data in objects) + end
 
-    try:
+    with errors_as(SessionsError, "archive_unwritten", path):
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="ascii", newline="\n")
         replace_file(path, text.encode("utf-8", "replace"), is_private=True)
-    except OSError as error:
-        raise SessionsError("archive_unwritten", path=str(path), reason=reason_of(error)) from error
 
     def contents_of(entry: Entry | Incoming) -> object:
         actions = [replace(action, id="", created_at="", context_id="") for action in entry.actions]
@@ -314,7 +310,7 @@ def _open_former_archives(store: SessionStore, stack: ExitStack) -> list[Databas
 
 
 def find_secrets(store: SessionStore) -> list[SecretPlace]:
-    """Return each place with a secret: database, archives, `current.json`. Raises DatabaseError."""
+    """Return each place with a secret: database, archives, `current.json`. Raises DiskError."""
     places, numbers = list[SecretPlace](), dict[str, int]()
     with ExitStack() as stack:
         for file in (store.database, *_open_former_archives(store, stack)):
@@ -325,14 +321,15 @@ def find_secrets(store: SessionStore) -> list[SecretPlace]:
                     numbers = dict(connection.execute("SELECT id, number FROM contexts"))
                 places += _redact_rows(connection, file.path, numbers, dry_run=True)
     for path in (store.current_path, *store.list_archives()):
-        places += [SecretPlace(path, "", kinds)] if (kinds := kinds_in_file(path)) else []
+        kinds = redact_file(path, dry_run=True)
+        places += [SecretPlace(path, "", kinds)] if kinds else []
     return places
 
 
 def redact_secrets(store: SessionStore) -> Redaction:
     """Redact every place, and its bytes.
 
-    The bytes go even without a finding: an earlier run may have stopped before. Raises OSError.
+    The bytes go even without a finding: an earlier run may have stopped before. Raises DiskError.
     """
     places = find_secrets(store)
     remove_former_copies(store.root, os.environ)

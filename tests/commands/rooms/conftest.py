@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from core.config import STATE_VARIABLE, Settings
+from core.config import Settings
 from rooms.fragments.room import Room
 from rooms.sessions.store import SessionStore, open_sessions
+from tests.rooms.sessions.conftest import state as state
 from tests.support.fragments_room import a_room
 from tests.support.git_clones import write
 from tests.support.room_samples import RECORD, a_fragment, a_lesson, a_session
@@ -18,12 +19,6 @@ def width(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A terminal of 80 cells; the user has no fragments."""
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setenv("SENTINEL_MEMORY_FRAGMENTS", str(tmp_path / "data" / "memory.db"))
-
-
-@pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
-    return tmp_path / "state"
 
 
 @pytest.fixture

@@ -93,6 +93,14 @@ def test_a_secret_is_said_with_its_place_and_taken_out_of_every_byte(held: Held)
     assert held.scan("--redact", "--yes").lines == ["No secrets found; nothing was written."]
 
 
+def test_a_file_that_cannot_be_read_is_not_taken_for_clean(desk: Desk) -> None:
+    archive = a_room(desk.root).path.with_name("archive") / "sessions-1.json"
+    archive.parent.mkdir(parents=True)
+    archive.touch(0o200)
+    done = desk.run("scan")
+    assert done.code == 2 and f"{archive} could not be read" in done.errors
+
+
 # A server. The state of every row after a redaction is held by tests/rooms/fragments/upkeep.
 
 # A row of another program: no terms, no hash, and an agent that would be refused here.
