@@ -179,10 +179,10 @@ class SessionStore:
         temporary = self.current_path.with_name(f".{CURRENT}.tmp")
         try:
             with self.database.writing() as connection:
+                temporary.unlink(missing_ok=True)  # left by a killed process, or a link
                 for session in rows.sessions_where(connection, _LAST_SAVED):
                     current = {**shapes.SESSION.as_json(session), "updatedAt": session.updated_at}
                     text = json.dumps(current, ensure_ascii=False, indent=2) + "\n"
-                    temporary.unlink(missing_ok=True)  # left by a killed process, or a link
                     try:
                         with open(temporary, "xb") as file:
                             file.write(text.encode("utf-8", "replace"))

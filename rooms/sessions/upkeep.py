@@ -14,7 +14,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from core.config import Settings
-from core.disk import errors_as, is_irregular, reason_of, replace_file
+from core.disk import errors_as, is_irregular, reason_of, remove_strays, replace_file
 from core.errors import RefusedError, SentinelError
 from core.git import HistoryError, WorkTree
 from core.lessons.upkeep import Finding, Severity
@@ -223,7 +223,7 @@ def _write_archive(store: SessionStore, entries: list[Entry]) -> Path:
     with errors_as(SessionsError, "archive_unwritten", path):
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="ascii", newline="\n")
-        replace_file(path, text.encode("utf-8", "replace"), is_private=True)
+        replace_file(path, text.encode("utf-8", "replace"), name=ARCHIVE, is_private=True)
 
     def contents_of(entry: Entry | Incoming) -> object:
         actions = [replace(action, id="", created_at="", context_id="") for action in entry.actions]
@@ -275,7 +275,7 @@ def forget(
         with suppress(OSError):
             store.current_path.unlink()
         store.write_current()
-        remove_former_copies(store.root, os.environ)
+        _remove_leftovers(store)
         unpurged = [file.path for file in changed_files if not file.purge()]
     return ForgetOutcome(removed_sessions, unpurged)
 
@@ -292,6 +292,13 @@ def _cut_from_archive(path: Path, ids: Sequence[str]) -> None:
         raise SessionsError("output_write", path=str(path), reason=reason_of(error)) from error
     except (ValueError, LookupError, TypeError, RecursionError):
         return  # it is no archive of ours
+
+
+def _remove_leftovers(store: SessionStore) -> None:
+    """Remove the copies of texts that older versions and a killed `archive` have left."""
+    remove_former_copies(store.root, os.environ)
+    with suppress(OSError):
+        remove_strays(store.path.with_name(ARCHIVE), ARCHIVE)
 
 
 def delete_session(connection: Connection, session: Session) -> None:
@@ -332,7 +339,7 @@ def redact_secrets(store: SessionStore) -> Redaction:
     The bytes go even without a finding: an earlier run may have stopped before. Raises DiskError.
     """
     places = find_secrets(store)
-    remove_former_copies(store.root, os.environ)
+    _remove_leftovers(store)
     if not os.path.lexists(store.path):
         return Redaction(places, places, [])
     paths = {place.path for place in places}
