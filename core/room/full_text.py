@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from core.text.ranking import Coverage, TermCount
 from core.text.terms import FIRST_WIDE, Term, pieces_of, terms_of, verb_beginning
 
-INDEXED_VERSION = 3  # of the result of `with_pieces`
+INDEXED_VERSION = 4  # of the result of `with_pieces`
 PREFIXES = "4 6"  # the beginnings that an index keeps: of most English stems
 
 _PLAIN_WORD = re.compile("[a-z0-9]+")

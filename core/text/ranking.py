@@ -16,7 +16,7 @@ from math import log
 from typing import Any, Literal, NamedTuple
 
 from core.errors import SentinelError
-from core.text.plain import fold_text, normal_form
+from core.text.plain import fold_text
 from core.text.terms import (
     FIRST_WIDE,
     INNER_PART,
@@ -24,6 +24,7 @@ from core.text.terms import (
     Term,
     kind_of,
     names_with_sign,
+    one_spelling,
     terms_of,
 )
 
@@ -287,7 +288,7 @@ def _find_hits(query: str, texts: Sequence[str]) -> list[list[_Hits]]:
 def _scan_texts(texts: Sequence[str]) -> _ScannedTexts:
     plain_texts, respelled_texts = list[str](), set[int]()
     for index, text in enumerate(texts):
-        form = normal_form("NFKC", text)
+        form = one_spelling(text)
         folded_text = form.casefold()
         names = names_with_sign(folded_text)
         if len(folded_text) != len(text) or form != text or names:

@@ -91,8 +91,7 @@ def pieces_of(text: str) -> Iterator[str]:
     for run, _ in _find_runs(text):
         yield run
         if run[0] >= FIRST_WIDE:
-            for start in range(len(run) - 1):
-                yield run[start : start + 2]
+            yield from (run[start : start + 2] for start in range(len(run) - 1))
 
 
 def names_with_sign(caseless: str) -> list[str]:
@@ -111,12 +110,27 @@ def kind_of(char: str) -> str:
     return "wide" if char >= FIRST_WIDE else "letter"
 
 
+def one_spelling(text: str) -> str:
+    """Return a text in NFKC, each Korean loan word in one spelling: 메세지 is 메시지."""
+    text = normal_form("NFKC", text)
+    if text.isascii():
+        return text
+    spellings = _loan_spellings()
+    return re.sub("|".join(spellings), lambda match: spellings[match[0]], text)
+
+
+@cache
+def _loan_spellings() -> Mapping[str, str]:
+    groups = word_groups("loan_words")
+    return {other: spelling for spelling, *others in groups for other in others}
+
+
 def _find_runs(text: str) -> Iterator[tuple[str, bool]]:
     """Yield runs of letters and digits, and whether each is only another form.
 
     `feeRate`, `fee_rate`, `utf8` come in parts and joined, `C#` as csharp.
     """
-    text = normal_form("NFKC", text)
+    text = one_spelling(text)
     split_runs = re.findall(_RUN, INNER_START.sub(r" \g<0>", text).casefold())
     split_runs += names_with_sign(text.casefold())
     joined_runs = re.findall(_RUN, re.sub(r"(?<=\w)[-_]+(?=\w)", "", text).casefold())

@@ -94,13 +94,11 @@ def similar_topics(
 
 def find_similar(topic: str, topics: Iterable[str]) -> list[str]:
     """Return the topics that may mean the same, the closest in spelling first."""
-    from difflib import SequenceMatcher
-
     comparison = _Comparison()
-    matcher = SequenceMatcher(None, _topic_forms(topic).spelling, autojunk=False)
 
     def likeness(other: str) -> float:
-        matcher.set_seq2(_topic_forms(other).spelling)
+        matcher = _topic_forms(other).matcher
+        matcher.set_seq1(_topic_forms(topic).spelling)
         return matcher.ratio()
 
     similar = (other for other in topics if other != topic and comparison.compare(topic, other))
