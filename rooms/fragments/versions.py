@@ -116,10 +116,11 @@ def _store_successor(rows: Rows, before: Fragment, after: Fragment, now: str) ->
     if after.content_hash == before.content_hash:
         raise FragmentsError("nothing_new")
     twin = draft.find_same_content(rows, before.agent, after.content_hash)
-    if twin:
+    if twin and twin.promoted and not twin.deleted_at:
+        successor = twin  # the log has it, and recall does not return it beside the lesson
+    elif twin:
         bring_back(rows, twin, now)
-        fields = {**draft.RECALLABLE, "promoted": twin.promoted}
-        fields["importance"] = max(twin.importance, after.importance)
+        fields = {**draft.RECALLABLE, "importance": max(twin.importance, after.importance)}
         successor = replace(draft.renew(twin, now), **fields)
         is_anchor = is_pinned(twin) or after.is_anchor
         successor = draft.with_anchor(successor, is_anchor=is_anchor)
