@@ -244,7 +244,7 @@ def _session_in(context: Data, name: str, moment: str) -> Session:
         status=status,
         agent="" if session.agent == _UNKNOWN_AGENT else session.agent,
         started_at=started_at,
-        ended_at=(ended_at or updated_at) if status in limits.ENDED_STATUSES else "",
+        ended_at=ended_at if status in limits.ENDED_STATUSES else "",
         created_at=created_at or started_at,
         updated_at=updated_at,
         **points,
@@ -326,6 +326,8 @@ def plan_import(
             continue
         session, actions = _trim(session, actions, plan)
         dates: Any = {name: getattr(session, name) or now for name in _DATE_FIELDS}
+        if session.status in limits.ENDED_STATUSES:
+            dates["ended_at"] = session.ended_at or dates["updated_at"]
         plan.new_sessions.append((with_warning_flag(replace(session, **dates)), actions))
         plan.secret_counts.update(kinds)
     plan.new_sessions.sort(key=lambda pair: (pair[0].created_at, pair[0].updated_at))
