@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import anyio
 from anyio.to_thread import run_sync
 from fastmcp import FastMCP
-from fastmcp.exceptions import FastMCPError
+from fastmcp.exceptions import FastMCPError, NotFoundError
 from fastmcp.server.middleware import Middleware, MiddlewareContext
 from starlette.applications import Starlette
 from starlette.middleware.cors import CORSMiddleware
@@ -223,7 +223,7 @@ class _Metrics(Middleware):
             result = await call_next(context)
             outcome = "answered"
             return result
-        except FastMCPError:
+        except (FastMCPError, NotFoundError):  # no tool has the name
             outcome = "refused"
             raise
         finally:

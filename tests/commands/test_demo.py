@@ -14,6 +14,7 @@ from core.errors import SentinelError
 from core.messages import Language
 from tests.support.cli_process import Run
 from tests.support.sentences import LANGUAGES, sentence
+from tests.support.tables import table
 
 MOST_LINES, COLUMNS = 35, 80
 
@@ -64,34 +65,11 @@ def test_without_git_a_colleague_reads_the_diff_of_the_file(tmp_path: Path) -> N
     assert '\n  | +{"id": ' in run.out
 
 
-TALKATIVE = "import sys; print('odd', file=sys.stderr)"
-FORGETTING = """
-import json, sys
-print(json.dumps({"hookSpecificOutput": {"additionalContext": sys.argv[1]}}))
-"""
-FORGETFUL = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        result = {"content": [{"type": "text", "text": "Saved."}]}
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-"""
+# By the program that is there instead of ours: its file, its text, and why the demo stops.
+OTHERS = table("demo")
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "reason"),
-    [
-        ("cli.py", "", "no answer"),
-        ("cli.py", TALKATIVE, "hook: "),
-        ("cli.py", FORGETTING, '{"hookSpecificOutput": {"additionalContext": "hook"}}'),
-        ("server.py", "raise SystemExit('no good day')\n", "{server} gave no answer: no good day"),
-        ("server.py", FORGETFUL, "Saved."),
-        ("server.py", "print('hello')\n", "{server} gave no answer: "),
-    ],
-    ids="a silent hook,one with an error,one without the lesson,no server,a forgetful server,"
-    "another program".split(","),
-)
+@pytest.mark.parametrize(("file", "text", "reason"), OTHERS.values(), ids=OTHERS)
 def test_a_step_that_is_not_as_the_story_says_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any, file: str, text: str, reason: str
 ) -> None:

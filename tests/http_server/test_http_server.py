@@ -268,7 +268,9 @@ def test_metrics_name_tools_and_routes_and_nothing_that_is_sent(server: HttpServ
     assert series("second") == first
     assert len(first) < 400 and not any("first" in it for it in first)
     assert 'mcp_tool_calls_total{outcome="answered",tool="recall"}' in first
-    assert all(any(label in it for it in first) for label in ('route="/mcp"', 'tool="other"'))
+    assert all(
+        any(label in it for it in first) for label in ('route="/mcp"', 'refused",tool="other"')
+    )
 
 
 def wrong_answer(server: HttpServer, body: bytes, session: str = "") -> str:
@@ -443,6 +445,10 @@ def test_calls_above_the_most_are_told_to_come_again(
                 assert (await http.get("/health")).status_code == 200
                 may_end.set()
                 assert all("done" in it.text for it in await begun)
+                monkeypatch.setattr("http_server.sessions.MOST_STREAMS", 0)
+                begin = PING | {"method": "initialize", "params": hello()}
+                session = of((await http.post("/mcp", json=begin)).headers["mcp-session-id"])
+                assert (await http.get("/mcp", headers=session)).status_code == 503
                 monkeypatch.setattr("http_server.limits.MOST_HELD_BYTES", 1_000)
                 answer = await http.post("/mcp", json=call("w" * 1_000))
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
@@ -455,11 +461,17 @@ def test_calls_above_the_most_are_told_to_come_again(
 @pytest.mark.row("002 2.6")
 def test_health_waits_for_no_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("http_server.app.CHECK_S", 0.05)
-    server, is_over = FastMCP("x"), Event()
-    with served(server, tmp_path, "x", check=lambda: is_over.wait(WAIT_S)) as (client, _, keys):
-        answer = client.get("/health", headers={"Authorization": f"Bearer {keys['agent0']}"})
+    monkeypatch.setattr("http_server.app.FRESH_S", 3_600.0)
+    is_over, checks = Event(), list[object]()
+
+    def check() -> None:
+        checks.append(is_over.wait(WAIT_S))
+
+    with served(FastMCP("x"), tmp_path, "x", check=check) as (client, _, keys):
+        key = {"Authorization": f"Bearer {keys['agent0']}"}
+        answer, *_ = [client.get("/health", headers=key) for _ in range(9)]
         is_over.set()
-    assert answer.status_code == 503
+    assert (answer.status_code, len(checks)) == (503, 1)  # however many ask
     assert answer.json()["checks"] == {"engine": {"status": "failed", "fault": "no answer"}}
 
 

@@ -67,7 +67,7 @@ def test_a_registration_keeps_the_least_gives_no_secret_and_has_limits(site: Sit
     given = answer.json()
     assert given.pop("client_id") and given.pop("client_id_issued_at")
     assert given == DOCUMENTS["registered"]
-    for uris in ([], ["javascript:alert(1)"], [f"{BACK}{n}" for n in range(MOST_URIS + 1)]):
+    for uris in ([], [BACK, "javascript:alert(1)"], [f"{BACK}{n}" for n in range(MOST_URIS + 1)]):
         assert site.register(redirect_uris=uris).status_code == 400, uris
     assert site.register(client_name="x" * (CLIENT_NAME_CHARS + 1)).status_code == 400
     assert site.register(software_id="x" * 20_000).status_code == 413
@@ -152,6 +152,7 @@ def test_no_error_leads_from_this_server_to_an_address_of_a_strangers(
             answer = site.authorize(client, **{"redirect_uri": address, **fault})
             assert (answer.status_code, "location" in answer.headers) == (400, False), address
             assert "you were sent nowhere" in answer.text and "evil" not in answer.text
+        assert site.authorize(client, redirect_uri="https://other.example/").status_code == 400
 
 
 # The page of consent: its text, and that nobody else can answer.
@@ -165,9 +166,12 @@ def test_the_page_says_who_asks_for_what_and_loads_nothing(site: Site) -> None:
     for piece in (html.escape(name), "http://127.0.0.1:7777<", URL, "a program on this machine"):
         assert piece in page.text, piece
     assert "<script" not in page.text and "src=" not in page.text
-    program = {"redirect_uris": ["cursor://login"]}
-    page = site.page(site.register(**program).json()["client_id"], redirect_uri="cursor://login")
-    assert "a program on this machine" in page.text
+    for uri, is_here in (("cursor://a&lt", True), ("https://a&lt/cb", False)):
+        other = site.register(redirect_uris=[uri]).json()["client_id"]
+        page = site.page(other, redirect_uri=uri)
+        assert ("a program on this machine" in page.text) == is_here
+        assert f"{html.escape(uri.removesuffix('/cb'))}<" in page.text
+        assert site.answer(page, "", "deny").text.count(html.escape(uri)) == 2
     policy = page.headers["content-security-policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "form-action 'self'; frame-ancestors 'none'" in policy
@@ -217,6 +221,9 @@ def test_over_tls_the_cookie_is_of_this_host_alone(tmp_path: Path) -> None:
     cookie = site.authorize(site.client(), resource=None).headers["set-cookie"]
     assert cookie.startswith("__Host-") and "Secure" in cookie and "Path=/;" in cookie
     assert "Domain" not in cookie
+    for host in ("localhost", "evil.example"):  # whoever asks, the documents name the server
+        document = site.http.get("/.well-known/oauth-protected-resource", headers={"Host": host})
+        assert document.json()["resource"] == "https://memory.example/mcp"
 
 
 def test_a_question_is_answered_once_by_whom_ever_many_ask(site: Site, key: str) -> None:
@@ -237,7 +244,7 @@ def test_a_key_on_the_page_gives_tokens_that_open_the_door(
 ) -> None:
     answer = sent_back(site.answer(site.page(client), key))
     assert (answer["state"], answer["iss"]) == ("s&1", f"{URL}/")
-    tokens = site.exchange(client, answer["code"], resource=f"{URL.upper()}/mcp").json()
+    tokens = site.exchange(client, answer["code"], resource=f"{URL.upper()}/sse/").json()
     kind, lasts_s, scope = (tokens[it] for it in ("token_type", "expires_in", "scope"))
     assert (kind, lasts_s, scope) == ("Bearer", 3_600, "memory")
     assert site.is_open(tokens["access_token"]) and site.is_open(key)

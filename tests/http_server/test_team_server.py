@@ -105,6 +105,7 @@ def test_questions_are_counted_by_the_address_that_a_proxy_names(team: Team) -> 
     flood = {"X-Forwarded-For": "203.0.113.8"}
     codes = [team.ask("GET", asking, key="", headers=flood)[0] for _ in range(40)]
     assert (set(codes[:30]), codes[-1]) == ({302}, 429)
+    assert team.figure("http_rejected_tries_total") == codes.count(429)
     refused = team.figure("http_wrong_credentials_total")
     with pytest.raises(OSError, match="403"):
         answered(f"http://127.0.0.1:{team.port}{asking}", "wrong")  # which the operator is shown
