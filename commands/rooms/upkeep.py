@@ -227,8 +227,8 @@ def consolidate(options: argparse.Namespace) -> int:
     for step in report.steps:
         figures = [f"{name} {count:,}" for name, count in step.figures.items() if count]
         rows.append([step.name, f"{step.count:,}", ", ".join(figures) or "-"])
-    lines = render_table(["step", "changed", "figures"], rows) if rows else []
-    count = sum(step.count for step in report.steps)
+    head = [say(f"fragment_commands.{name}") for name in ("step", "changes", "figures")]
+    lines, count = render_table(head, rows) if rows else [], sum(row.count for row in report.steps)
     lines.append(say("fragment_commands.consolidated", count=count))
     groups = {"pairs": [item for pair in pairs for item in pair], "doubtful": stale_items}
     groups |= {"promotable": promotable_items, "for_the_log": log_items}
