@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 from core.config import DEFAULT_AGENT, NAME_CHARS, REFUSED_AGENTS
 from core.disk import reason_of
 from core.lessons.record import DECODER
-from core.room.database import open_foreign
+from core.room.database import DatabaseError, open_foreign
 from core.room.database import rows_of as rows_of_table
 from core.room.documents import moment_in, objects_at, text_at, texts_in
 from core.room.redaction import without_secrets
@@ -291,20 +291,30 @@ def plan_import(
 def save_plan(room: Room, plan: Plan, progress: Progress = lambda *_: None) -> int:
     """Save a plan in batches; return the number of saved fragments.
 
-    A fragment that came in meanwhile stays. After a break the same import brings the rest.
+    A fragment that came in meanwhile stays. Raises DatabaseError where nothing was saved, and
+    FragmentsError behind the first batch: the same import then brings the rest.
     """
-    saved_count = 0
-    for batch in _batches_of(plan.new_fragments):
-        with room.engine.writing() as rows:
-            known_ids = {row.id for row in rows.by_ids(row.id for row in batch)}
-            saved_count += len(rows.add([row for row in batch if row.id not in known_ids]))
-        progress(saved_count, len(plan.new_fragments))
-    for link_batch in _batches_of(plan.links):
-        with room.engine.writing() as rows:
-            rows.put_links(_find_new_links(rows, link_batch))
-    if plan.entries:
-        with room.engine.writing() as rows:
-            rows.put_entries(_find_new_entries(rows, plan.entries))
+    saved_count, has_begun = 0, False
+    try:
+        for batch in _batches_of(plan.new_fragments):
+            with room.engine.writing() as rows:
+                known_ids = {row.id for row in rows.by_ids(row.id for row in batch)}
+                new_rows = rows.add([row for row in batch if row.id not in known_ids])
+            saved_count, has_begun = saved_count + len(new_rows), True
+            progress(saved_count, len(plan.new_fragments))
+        for link_batch in _batches_of(plan.links):
+            with room.engine.writing() as rows:
+                rows.put_links(_find_new_links(rows, link_batch))
+            has_begun = True
+        if plan.entries:
+            with room.engine.writing() as rows:
+                rows.put_entries(_find_new_entries(rows, plan.entries))
+    except DatabaseError as error:  # whose sentence says that nothing was saved
+        if not has_begun:
+            raise
+        facts = {"path": room.engine.name, "reason": str(error.facts.get("reason", error.key))}
+        total = len(plan.new_fragments)
+        raise FragmentsError("import_stopped", saved=saved_count, total=total, **facts) from error
     return saved_count
 
 
