@@ -15,7 +15,7 @@ from rooms.fragments import activity, texts
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Draft, Filter, Fragment, FragmentsError, Link, Reflection
 from rooms.fragments.links import bring_back, find_links
-from rooms.fragments.room import Config, Room, agents_for, check_name, find_visible, owner_for
+from rooms.fragments.room import Room, agents_for, check_name, find_visible, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
 from rooms.fragments.upkeep.life import is_pinned, moment_before
 
@@ -78,7 +78,10 @@ def put_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str)
     if draft.is_working and not session:
         raise FragmentsError("session_needed")
     linked_to = [find_visible(rows, id_, agents_for(room, agent)).id for id_ in draft.linked_to]
-    row = type_row_of(draft.type, room.config, is_working=draft.is_working)
+    row = schema.TYPES[draft.type or schema.DEFAULT_TYPE]
+    if draft.is_working:
+        hours = schema.TYPES["working"].hours
+        row = row._replace(lifetime="working", hours=hours, stale_days=0)
     if twin := find_same_content(rows, owner, schema.hash_of(draft.content)):
         result = _reuse_fragment(rows, room, twin, draft, row, session)
     else:
@@ -268,15 +271,6 @@ def make_id(rows: Rows) -> str:
         id_ = "".join(_ID_LETTERS[byte % len(_ID_LETTERS)] for byte in os.urandom(_ID_CHARS))
         if id_[0].isalpha() and not rows.by_ids([id_]):
             return id_
-
-
-def type_row_of(word: str, config: Config, *, is_working: bool = False) -> schema.TypeRow:
-    """Return the meaning of a type under these settings; is_working: in working memory."""
-    row = schema.TYPES[word or schema.DEFAULT_TYPE]
-    if is_working:
-        return row._replace(lifetime="working", hours=schema.TYPES["working"].hours, stale_days=0)
-    days = dict(config.stale_days).get(word or schema.DEFAULT_TYPE, row.stale_days)
-    return row._replace(stale_days=days) if row.stale_days else row
 
 
 def fragment_of(rows: Rows, content: str, row: schema.TypeRow, now: str, **fields: Any) -> Fragment:

@@ -23,7 +23,7 @@ from core.room.redaction import without_secrets
 from core.text.plain import SURROGATE, digest, map_texts, printable_path
 from rooms.fragments import fragment as schema
 from rooms.fragments import texts
-from rooms.fragments.draft import content_fields_of, type_fields_of, type_row_of
+from rooms.fragments.draft import content_fields_of, type_fields_of
 from rooms.fragments.fragment import Entry, Filter, Fragment, FragmentsError, Link, Version
 from rooms.fragments.links import mark_superseded
 from rooms.fragments.room import Room
@@ -412,7 +412,7 @@ class _Planner:
         )
         is_ours, id_ = self._source.is_ours, fragment.id
         if not is_ours:
-            changes = type_fields_of(type_row_of(word, self._room.config), fragment.created_at)
+            changes = type_fields_of(schema.TYPES[word], fragment.created_at)
             if fragment.is_anchor:
                 changes |= {"expires_at": "", "tier": "permanent"}
             elif changes["expires_at"] and changes["expires_at"] <= now:

@@ -102,7 +102,7 @@ class Fragment:
     checked_at: str = ""  # when it was compared for contradictions
     decayed_at: str = ""  # up to when its importance has decayed
     is_anchor: bool = False
-    stale_days: int = 0  # as in `TypeRow`
+    stale_days: int = 0  # of its `TypeRow`; the settings have the last word
     expires_at: str = ""  # "" for never
     deleted_at: str = ""
     deletion: str = ""  # why it is in the bin: forgotten, expired, stale, merged, ended

@@ -13,7 +13,7 @@ from rooms.fragments import activity, draft
 from rooms.fragments import fragment as schema
 from rooms.fragments.fragment import Amendment, Filter, Fragment, FragmentsError, Link, Version
 from rooms.fragments.links import bring_back, drop_suspicions, successors_of, supersede
-from rooms.fragments.room import Config, Room, agents_for, find_changeable, open_change, owner_for
+from rooms.fragments.room import Room, agents_for, find_changeable, open_change, owner_for
 from rooms.fragments.storage.rows import Rows, pages_of
 from rooms.fragments.texts import CONTENT_CHARS, keywords_of, plain_id, redact_fields
 from rooms.fragments.upkeep.life import is_pinned
@@ -61,7 +61,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
             for other in rows.by_ids(successors_of(rows, before.id)):
                 raise FragmentsError("has_successor", id=before.id, other=other.id)
             raise FragmentsError("is_superseded", id=before.id)
-        after = _apply_amendment(before, amendment, room.config, now)
+        after = _apply_amendment(before, amendment, now)
         if amendment.supersedes:
             result = _store_successor(rows, before, after, now)
         else:
@@ -71,7 +71,7 @@ def amend(room: Room, amendment: Amendment, *, agent: str = "", session: str = "
     return result._replace(secret_kinds=secret_kinds, is_long=is_long)
 
 
-def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now: str) -> Fragment:
+def _apply_amendment(before: Fragment, amendment: Amendment, now: str) -> Fragment:
     content = amendment.content or before.content
     keywords = before.keywords if amendment.keywords is None else amendment.keywords
     if amendment.keywords is None and content != before.content:
@@ -88,7 +88,7 @@ def _apply_amendment(before: Fragment, amendment: Amendment, config: Config, now
         after = draft.with_anchor(after, is_anchor=amendment.is_anchor)
     if is_pinned(before) and not is_pinned(after):
         after = draft.renew(after, now)
-    row = draft.type_row_of(amendment.type, config) if amendment.type else None
+    row = schema.TYPES[amendment.type] if amendment.type else None
     if not row or (row.kind, row.lifetime) == (before.kind, before.lifetime):
         return after
     return replace(after, **draft.type_fields_of(row, now), session="")
