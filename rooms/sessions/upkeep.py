@@ -340,20 +340,17 @@ def redact_secrets(store: SessionStore) -> Redaction:
     """
     places = find_secrets(store)
     _remove_leftovers(store)
-    if not os.path.lexists(store.path):
-        return Redaction(places, places, [])
-    paths = {place.path for place in places}
     with ExitStack() as stack:
         archives = _open_former_archives(store, stack)
         for file in archives:
             with file.writing() as archive:
                 _redact_rows(archive, file.path, {}, dry_run=False)
-        if paths & {file.path for file in (store.database, *archives)}:
+        databases = [store.database, *archives] if os.path.lexists(store.path) else archives
+        if places and store.database in databases:
             with store.writing() as connection:  # a hint here may hold half a secret of an archive
                 _redact_rows(connection, store.path, {}, dry_run=False)
-        unpurged = [file.path for file in (store.database, *archives) if not file.purge()]
-    if paths:
-        store.write_current()
+            store.write_current()
+        unpurged = [file.path for file in databases if not file.purge()]
     for path in (store.current_path, *store.list_archives()):
         redact_file(path)
     return Redaction(places, find_secrets(store), unpurged)
