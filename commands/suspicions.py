@@ -9,6 +9,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -108,7 +109,13 @@ def readings_of(data: bytes) -> list[bytes]:
     A stray byte may precede it, or parts have two encodings: programs read it differently.
     """
     if b"\0" not in data and not data.startswith(log.UTF_16_BOMS):
-        return [data.removeprefix(log.BOM)]
+        texts = [data.removeprefix(log.BOM)]
+        try:
+            data.decode("utf-8")
+        except UnicodeDecodeError:
+            with suppress(UnicodeDecodeError):  # as Windows writes Korean
+                texts.append(data.decode("cp949").encode("utf-8"))
+        return texts
     texts = [data.removeprefix(log.BOM)] if _UTF_8_RUN.search(data) else []
     if name := log.utf_16_name(data):
         return [data.decode(name).encode("utf-8").removeprefix(log.BOM), *texts]

@@ -231,6 +231,7 @@ FILES = {
     "UTF-8 before UTF-16": FIRST.to_line() + BAD.to_line().decode().encode("utf-16"),
     "UTF-8 with a NUL": b"\0\n" + UTF_8,
     "UTF-32": TEXT.encode("utf-32"),
+    "CP949": "".join(chr(ord(char) + 0xFEE0) for char in TOKEN).encode("cp949"),  # wide letters
 }
 
 
