@@ -428,7 +428,8 @@ def find_replaced_records(
 
 
 def _content_of(record: Record) -> tuple[object, ...]:
-    return record.type, record.texts, record.paths, record.when, repr(record.extra)
+    unknown_keys = repr((record.extra, record.meta_extra))
+    return record.type, record.texts, record.paths, record.when, unknown_keys
 
 
 def replaced_records_in(data: bytes) -> Iterator[ReplacedRecord]:

@@ -293,6 +293,8 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
     torn = b'torn\n{"replaced": 1}\n\xff\n'
     log, moved = log_of(with_key, other), log_of(other, with_key)
     assert changes.find_replaced_records(log, moved, lambda: NOW) == []  # none has left the file
+    mine = log_of(replace(with_key, meta_extra={"by": "me"}), other)
+    assert len(changes.find_replaced_records(mine, log, lambda: NOW)) == 1  # a key of it has
     data = twice + other.to_line() + torn + twice  # one in the form of the log
     pairs = [(it.record, it.version_id) for it in changes.replaced_records_in(data)]
     assert pairs == [(with_key, with_key.version_id), (other, other.version_id)]
@@ -300,8 +302,7 @@ def test_a_replaced_record_is_read_once_under_its_own_id_and_holds_no_secret() -
     for lesson, token in (("forged", forged.version_id), ("forged [REDACTED]", wanted.version_id)):
         line = replace(left_of(wanted), record=replace(forged, lesson=lesson)).to_line()
         assert [it.version_id for it in changes.replaced_records_in(line)] == [token]
-    line = a_record(lesson=f"the token is {TOKEN}").to_line()
-    cleaned_once = changes.redact_side_file(line + b"torn\n")
+    cleaned_once = changes.redact_side_file(a_record(lesson=TOKEN).to_line() + b"torn\n")
     assert TOKEN.encode() not in cleaned_once
     assert changes.redact_side_file(cleaned_once) == cleaned_once
     record, hider = replace(a_record(), id=TOKEN), replace(a_record("x"), id=TOKEN)
