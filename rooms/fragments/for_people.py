@@ -151,8 +151,10 @@ class ForPeople(people.Room):
 
         for name in versions:
             with suppress(FragmentsError):  # it is gone, or pinned by now
-                result = forget(room, id=name, hard=hard, is_meant=is_meant)
+                result = forget(room, id=name, hard=hard, is_meant=is_meant, purges=False)
                 ids |= {row.id for row in result.fragments}
+        if hard and ids:
+            room.engine.purge()
         key, names = "dropped" if hard else "binned", [name for name in versions if name in ids]
         notes = [_say(key, count=len(names), id=names[0])] if names else []
         return people.ForgetOutcome(notes, [item for item in items if item.id not in ids])

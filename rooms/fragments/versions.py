@@ -151,13 +151,14 @@ def forget(
     hard: bool = False,
     agent: str = "",
     is_meant: Callable[[Fragment], bool] = lambda _: True,
+    purges: bool = True,
 ) -> ForgetOutcome:
     """Move a fragment, or all of a topic, to the bin.
 
     id: wins over the topic. hard: remove for good, from the bin, too. force: as `hard`, pinned
     fragments as well. is_meant: False keeps a fragment that changed since the caller saw it. A
     pinned fragment, or another agent's, is refused by its id and kept in a topic. An unknown topic
-    forgets none.
+    forgets none. purges: False for a caller who takes out the bytes once, for many.
     """
     agents, is_gone, now = agents_for(room, agent), force or hard, room.clock()
     key, topic = plain_id(id), topic.strip()
@@ -181,7 +182,7 @@ def forget(
         else:
             rows.replace([replace(row, deleted_at=now, deletion="forgotten") for row in gone_rows])
             rows.count_up({"forgotten": len(gone_rows)})
-    if gone_rows and is_gone:
+    if gone_rows and is_gone and purges:
         room.engine.purge()
     kept_count, shared_count = len(own_rows) - len(gone_rows), len(matches) - len(own_rows)
     return ForgetOutcome(gone_rows, kept_count, is_gone, shared_count)
