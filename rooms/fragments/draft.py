@@ -80,8 +80,7 @@ def put_draft(rows: Rows, room: Room, draft: Draft, *, agent: str, session: str)
     linked_to = [find_visible(rows, id_, agents_for(room, agent)).id for id_ in draft.linked_to]
     row = schema.TYPES[draft.type or schema.DEFAULT_TYPE]
     if draft.is_working:
-        hours = schema.TYPES["working"].hours
-        row = row._replace(lifetime="working", hours=hours, stale_days=0)
+        row = schema.TYPES["working"]._replace(kind=row.kind, importance=row.importance)
     if twin := find_same_content(rows, owner, schema.hash_of(draft.content)):
         result = _reuse_fragment(rows, room, twin, draft, row, session)
     else:

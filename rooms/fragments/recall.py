@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -130,6 +131,7 @@ class Search:
         self, room: Room, query: Query, line: Line, embedder: vectors.Embedder | None = None
     ) -> None:
         self.room, self.query, self.line, self.now = room, query, line, room.clock()
+        self.is_current = partial(is_current, room=room, now=self.now, session=query.session)
         limits = ("tags", query.tags, MOST_KEYWORDS), ("keywords", query.keywords, _MOST_WORDS)
         for field, words, most in limits:
             if len(words) > most:
@@ -247,9 +249,6 @@ class Search:
             if len(fragments) >= most:
                 break
         return fragments[:most]
-
-    def is_current(self, fragment: Fragment) -> bool:
-        return is_current(fragment, self.room, self.now, self.query.session)
 
     def entry_of(self, fragment: Fragment, cosine: float | None = None) -> Entry:
         return Entry(
