@@ -36,7 +36,7 @@ def read_cwd() -> str:
 
 
 def _quote(path: str) -> str:
-    return f'"{path}"' if " " in path else path
+    return f'"{path}"' if re.search(r"[^\w@%+=:,./\\~-]", path) else path
 
 
 CLI = command_for(NAME, "cli.py")
