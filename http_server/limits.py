@@ -195,7 +195,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer, started_at = _Answer(self, scope, send), time.monotonic()
-        token = _current_scope.set(scope)
+        _current_scope.set(scope)  # each request is a task of its own
         try:
             head_bytes = sum(len(name) + len(value) for name, value in scope["headers"])
             if head_bytes + len(scope["raw_path"]) + len(scope["query_string"]) > MOST_HEAD_BYTES:
@@ -215,7 +215,6 @@ class Guard:
             if not answer.status:
                 await Refusal(500, "failed").answer(scope["path"])(scope, receive, answer.send)
         finally:
-            _current_scope.reset(token)
             seconds = None if answer.is_stream else time.monotonic() - started_at
             self._note_request(scope, answer.status, seconds)
 

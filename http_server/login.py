@@ -247,7 +247,6 @@ def _fill(title: str, body: str, head: str = "", *, status: int = 200, wait_s: i
         "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}';"
         " form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
         "Referrer-Policy": "same-origin",  # without one a browser posts as nobody, and is refused
-        "Vary": "Accept-Language",
         **({"Retry-After": str(wait_s)} if wait_s else {}),
     }
     facts = {"lang": language(), "title": title, "head": head, "style": style, "body": body}

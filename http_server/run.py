@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from logging.handlers import TimedRotatingFileHandler
 from pathlib import Path
 from types import FrameType, MappingProxyType
-from typing import TextIO
+from typing import Any, TextIO
 
 import uvicorn
 from fastmcp import FastMCP
@@ -111,11 +111,10 @@ def listen(options: Options) -> socket.socket:
         family, _, _, _, address = addresses[0]
         return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        facts: dict[str, str | int] = {"host": options.host}
         if error.errno not in _IN_USE:
-            raise ServingError("bad_host", reason=reason_of(error), **facts) from error
-        facts |= {"port": port, "other": port % 65_535 + 1, "server": SERVER_COMMAND}
-        raise ServingError("port_taken", **facts) from error
+            raise ServingError("bad_host", host=options.host, reason=reason_of(error)) from error
+        facts: Any = {"host": options.host, "port": port, "other": port % 65_535 + 1}
+        raise ServingError("port_taken", server=SERVER_COMMAND, **facts) from error
 
 
 def set_up_logs(directory: str, port: int) -> None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # a server starts faster without it
 WORKER_THREADS = 400
 MOST_CALLS = 360  # the others read requests and write answers, whatever the calls wait for
 LEAST_PROMPT_TOKENS = 200
+MOST_ARGUMENTS = 100  # more than any tool has: a call with more is refused for these
 # Claude Code cuts a longer answer at some 50,000 characters unless the tool asks for more; ours are
 # bounded by our own budget, which a user may raise.
 LARGE_ANSWERS = {"anthropic/maxResultSizeChars": 500_000}
@@ -176,6 +177,8 @@ class _Calls(Middleware):
         self._turns = CapacityLimiter(MOST_CALLS)
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: Any) -> Any:
+        arguments = list((context.message.arguments or {}).items())
+        context.message.arguments = dict(arguments[:MOST_ARGUMENTS])
         try:
             async with self._turns:
                 return await call_next(context)

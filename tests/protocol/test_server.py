@@ -121,7 +121,7 @@ REFUSALS: list[tuple[Any, tuple[Any, ...], str]] = [
 
 
 def test_a_refusal_is_a_value_error_and_over_the_protocol_a_sentence_without_the_value(
-    log: Path, caplog: pytest.LogCaptureFixture
+    log: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for tool, values, key in REFUSALS:
         with pytest.raises(ValueError) as direct:
@@ -132,6 +132,8 @@ def test_a_refusal_is_a_value_error_and_over_the_protocol_a_sentence_without_the
             assert refused(tool.__name__, **arguments) == str(direct.value)
     assert MARKER not in refused("log_memory", **GAP, summary=[MARKER])
     assert MARKER not in caplog.text
+    monkeypatch.setattr("protocol.tools.MOST_ARGUMENTS", 2)
+    assert "lesson: it is blank" in refused("log_memory", **GAP)  # it was the third
     assert not log.parent.exists()
 
 
