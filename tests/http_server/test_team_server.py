@@ -25,7 +25,7 @@ from tests.rooms.crowds import Outcome, draft, stored, wrong_with
 from tests.support.consent_browser import answered
 from tests.support.git_clones import git
 from tests.support.real_engines import OWNER, free_port, postgres, valkey
-from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, until
+from tests.support.servers import KEY, STATELESS, WAIT_S, HttpServer, hello, until
 from tests.support.tables import none_of, table, text_of
 from tests.support.team_engines import TeamServer
 from tests.support.team_engines import team_server as team_server
@@ -193,6 +193,16 @@ def test_the_rooms_of_a_project_are_everybodys_and_fragments_stay_apart(team: Te
     team.by("alice", "remember", content="My editor wraps lines at 100", topic="editor")
     assert "wraps lines" in team.by("alice", "recall", text="editor lines")
     assert "wraps lines" not in team.by("bob", "recall", text="editor lines")
+    old_client = team.stream("/sse", f"Authorization: Bearer {team.keys['alice']}")
+    with old_client as read_until:  # it names its key once
+        begun = read_until(b"session_id=") and read_until(b"\r\n\r\n")
+        path = "/message?session_id=" + begun.split(b"session_id=")[1][:32].decode()
+        recall = {"name": "recall", "arguments": {"text": "editor lines"}}
+        for method, params in (("initialize", hello()), ("tools/call", recall)):
+            body = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
+            assert team.ask("POST", path, body, key="")[0] == 202
+            read_until(f'"id":"{method}"'.encode())
+        assert b"wraps lines" in read_until(b'"isError"')
     _, _, log = team.call("resources/read", {"uri": "memory://log"}, key=team.keys["bob"])
     assert "whole cents" in log["result"]["contents"][0]["text"]
 

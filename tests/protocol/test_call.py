@@ -21,6 +21,7 @@ from protocol.arguments import (
     as_word,
     without_surrogates,
 )
+from tests.support.tables import table
 
 
 class Card(Part):
@@ -118,26 +119,18 @@ def test_an_argument_with_half_a_character_is_marked_and_the_others_stay() -> No
 
 # Which session and which client a call is of, over stdio and over HTTP.
 
-# By who calls: the session without a name, with the name "s1", and the process.
-CALLERS = [
-    (call.Caller(agent="alice", session="d1", client="cursor"), "d1", "d1", "d1"),
-    (call.Caller(agent="alice", client="cursor"), "cursor {day}", "s1", "alice cursor {day}"),
-    (call.Caller(agent="bob", client="cursor"), "cursor {day}", "s1", "bob cursor {day}"),
-    (call.Caller(agent="alice"), "{day}", "s1", "alice {day}"),
-]
-
 
 def test_a_session_is_the_doors_else_the_named_one_else_the_client_and_the_day() -> None:
     """Over stdio the name given, else the process; people with one client are told apart."""
     sessions = [call.session_of(" s1 "), call.session_of(), call.session_of(" ")]
     assert sessions == ["s1", call.PROCESS, call.PROCESS]
     assert (call.current_caller(), call.process_name()) == (None, call.PROCESS)
-    for who, session, named, process in CALLERS:
-        with call.set_caller(who):
+    for caller, session, named, process in table("callers"):  # without a name, with "s1"
+        with call.set_caller(call.Caller(**caller)):
             found = (call.session_of(), call.session_of("s1"), call.process_name())
             today = f"{datetime.now(UTC):%Y-%m-%d}"
             assert found == tuple(it.format(day=today) for it in (session, named, process))
-            assert call.client_name() == who.client
+            assert call.client_name() == caller.get("client", "")
     assert call.current_caller() is None
 
 

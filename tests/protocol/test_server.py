@@ -109,27 +109,17 @@ def test_direct_calls_by_place_save_find_and_group(project: Path, log: Path) -> 
     assert server.compact_memory(delete_ids=strange).endswith("strange-59, +4940 more")
 
 
-REFUSALS: list[tuple[Any, tuple[Any, ...], str]] = [
-    (server.log_memory, ("  ", "gap", "rule"), "blank_field"),
-    (server.log_memory, ("auth", "gap", "x" * 1025), "field_too_long"),
-    (server.log_memory, ("auth", "gap", "rule", "", "note"), "unknown_type"),
-    (server.log_memory, ("auth", "gap", "rule", "", "log", 0), "threshold"),
-    (server.log_memory, ("auth", "gap", "rule", "", "log", 50, ["x@y"]), "source_ids_of_log"),
-    (server.log_memory, ("auth", "gap \ud800", "rule"), "lone_surrogate"),
-    (server.compact_memory, (None, -1), "threshold"),
-]
-
-
 def test_a_refusal_is_a_value_error_and_over_the_protocol_a_sentence_without_the_value(
     log: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for tool, values, key in REFUSALS:
+    for name, values, key in table("refusals"):
+        tool = getattr(server, name)
         with pytest.raises(ValueError) as direct:
             tool(*values)
         assert direct.value.key == key  # type: ignore[attr-defined]
         if key not in ("unknown_type", "lone_surrogate"):  # refused before the tool is called
             arguments = dict(zip(inspect.signature(tool).parameters, values, strict=False))
-            assert refused(tool.__name__, **arguments) == str(direct.value)
+            assert refused(name, **arguments) == str(direct.value)
     assert MARKER not in refused("log_memory", **GAP, summary=[MARKER])
     assert MARKER not in caplog.text
     monkeypatch.setattr("protocol.tools.MOST_ARGUMENTS", 2)
