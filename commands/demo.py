@@ -6,12 +6,10 @@ The agents' actions are written here; all answers are real.
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +24,6 @@ from core.messages import LANG_VARIABLE, language, say
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE_S = 60  # for an answer; a program that needs longer hangs
-LEAST_COLUMNS, MOST_COLUMNS = 60, 80
 MOST_LINES, MOST_REPORT_LINES = 14, 5
 FILE = "migrations/0042_drop_phone.sql"
 EDIT = "ALTER TABLE users DROP COLUMN phone;"
@@ -54,11 +51,11 @@ class Stage(NamedTuple):
         self.write(painted + point[1:] + rest)
 
     def write(self, text: str) -> None:
-        print("\n".join(break_text(text, self.screen.width)), flush=True)
+        print("\n".join(break_text(text, self.screen.text_width)), flush=True)
 
     def write_answer(self, text: str, most_lines: int = MOST_LINES) -> None:
         """Print at most `most_lines` behind a bar, then the number of the others."""
-        width = self.screen.width - 4
+        width = self.screen.text_width - 4
         lines = [part for line in text.splitlines() for part in break_text(line, width)]
         print("\n".join(f"  | {line}".rstrip() for line in lines[:most_lines]))
         if len(lines) > most_lines:
@@ -86,8 +83,7 @@ class Stage(NamedTuple):
 def demo(options: argparse.Namespace) -> int:
     """Tell the story in a scratch project, which is removed. Raises SentinelError."""
     need_packages()
-    columns = shutil.get_terminal_size((MOST_COLUMNS, 24)).columns
-    screen = replace(screen_here(), width=min(max(columns, LEAST_COLUMNS), MOST_COLUMNS))
+    screen = screen_here()
     try:
         with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
             variables = {  # the settings of this program are not the story's
@@ -135,7 +131,7 @@ def _play_monday(stage: Stage) -> None:
     lesson = {name: say(f"demo.saved_{name}") for name in FIELDS}
     anchors = {name: ", ".join(texts) for name, texts in ANCHORS.items()}
     stage.write_head(say("demo.story_monday"))
-    print("\n".join(named_lines({**lesson, **anchors}, width=stage.screen.width)))
+    print("\n".join(named_lines({**lesson, **anchors}, width=stage.screen.text_width)))
     call = {"name": "log_memory", "arguments": {**lesson, **ANCHORS}}
     messages: list[dict[str, Any]] = [
         {"id": 1, "method": "initialize", "params": CLIENT},
@@ -156,7 +152,7 @@ def _play_monday(stage: Stage) -> None:
         raise SentinelError("demo.failed", reason=f"server.py refused log_memory: {answer}")
     records = [json.loads(line) for line in _read_log(stage).splitlines()]
     _check([{name: record.get(name) for name in FIELDS} for record in records] == [lesson], answer)
-    stage.write_answer(shorten(answer.splitlines()[0], stage.screen.width - 4))
+    stage.write_answer(shorten(answer.splitlines()[0], stage.screen.text_width - 4))
 
 
 def _play_tuesday(stage: Stage, *, has_git: bool) -> None:

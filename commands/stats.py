@@ -38,13 +38,13 @@ def stats(options: argparse.Namespace) -> int:
     memory = open_memory(options)
     names = options.room or []
     data: dict[str, Any] = {"project": str(memory.project.root)}
-    lines = list[str]()
+    lines, screen = list[str](), terminal.screen_here()
     for room in rooms_of(memory, names):
         figures = ask_room(room, room.figures, names=names)
         if not figures or not (figures.lines or room.name in names):
             continue
         data[room.name] = figures.data
-        lines += ["", terminal.paint(plain(figures.headline), "bold")]
+        lines += ["", screen.paint(plain(figures.headline), "bold")]
         for text in figures.lines or room.explain_no_match(Filter()):
             lines += wrap_text(plain(text))
         if room.name == LESSONS:
@@ -53,7 +53,7 @@ def stats(options: argparse.Namespace) -> int:
         print(terminal.plain_json(data))
         return 0
     if LESSONS in data:  # other rooms need not be of a project
-        print(say("stats.project", path=terminal.paint(plain(data["project"]), "dim")))
+        print(say("stats.project", path=screen.paint(plain(data["project"]), "dim")))
     terminal.print_within(lines if LESSONS in data else lines[1:])
     return 0
 
@@ -166,7 +166,7 @@ def _repeats_in(
 
 
 def _hook_lines(hooks: Mapping[str, Any], by_id: Mapping[str, Record]) -> list[str]:
-    lines = ["", terminal.paint(say("stats.hooks", days=KEPT_DAYS), "bold")]
+    lines = ["", terminal.screen_here().paint(say("stats.hooks", days=KEPT_DAYS), "bold")]
     if not hooks["sessions"]:
         return [*lines, *wrap_text(say("stats.no_sessions"))]
     clients = ", ".join(
@@ -217,7 +217,7 @@ def _section_lines(
     entries: Sequence[Mapping[str, Any]],
     by_id: Mapping[str, Record],
 ) -> list[str]:
-    lines = ["", terminal.paint(title, "bold")]
+    lines = ["", terminal.screen_here().paint(title, "bold")]
     if not entries:
         return lines
     rows = []

@@ -24,8 +24,8 @@ LANG_VARIABLE = "SENTINEL_MEMORY_LANG"
 _LOCALES = "LC_ALL", "LC_MESSAGES", "LANG"  # the first that is set holds
 _ROOT = Path(__file__).resolve().parents[1]
 _LANGUAGE: ContextVar[Language | None] = ContextVar("language", default=None)
-# How commands begin in sentences on a project elsewhere.
-_COMMANDS: ContextVar[Mapping[str, str]] = ContextVar("commands", default={})  # noqa: B039
+# How sentences on a project elsewhere begin commands of `cli` and `git`, until `use_language` ends.
+COMMANDS: ContextVar[Mapping[str, str]] = ContextVar("commands", default={})  # noqa: B039
 
 
 def say(key: str, /, **facts: str | int) -> str:
@@ -39,7 +39,7 @@ def say(key: str, /, **facts: str | int) -> str:
     lang = language()
     text = _find_template(key, lang)
     filled_in: Facts = {"cli": program.CLI, "program": program.NAME, "git": "git"}
-    filled_in |= {**_COMMANDS.get(), **facts}
+    filled_in |= {**COMMANDS.get(), **facts}
     if lang == "en":
         return text.format(**filled_in)
     return fill_template(text, filled_in)
@@ -63,17 +63,12 @@ def language() -> Language:
 @contextmanager
 def use_language(lang: Language) -> Iterator[None]:
     """Say the sentences of this context in one language."""
-    token, commands = _LANGUAGE.set(lang), _COMMANDS.set(_COMMANDS.get())
+    token, commands = _LANGUAGE.set(lang), COMMANDS.set(COMMANDS.get())
     try:
         yield
     finally:
         _LANGUAGE.reset(token)
-        _COMMANDS.reset(commands)
-
-
-def say_commands(**beginnings: str) -> None:
-    """Begin the commands of sentences so, until `use_language` ends. beginnings: of cli and git."""
-    _COMMANDS.set({**_COMMANDS.get(), **beginnings})
+        COMMANDS.reset(commands)
 
 
 def language_of(environment: Mapping[str, str], *, for_person: bool = False) -> Language:

@@ -145,7 +145,7 @@ def _print_plan(plan: Plan) -> None:
             for kind, count in kinds.items()
         ]
         path = printable_path(change.path, plan.job.root)
-        painted = terminal.paint(sign, terminal.SIGN_STYLES[sign])
+        painted = screen_here().paint(sign, terminal.SIGN_STYLES[sign])
         lines.append(f"  {painted} {path}: {', '.join(kind_texts)}")
     print_lines(["", *lines] if lines or plan.notes else [])
     # The tools that are granted, to whom, and why that is safe.
@@ -173,7 +173,7 @@ def _print_plan(plan: Plan) -> None:
 def _print_diff(plan: Plan) -> None:
     """Print the changes of our own parts: the rest may hold secrets."""
     for change in plan.changes:
-        print("", terminal.paint(printable_path(change.path, plan.job.root), "bold"), sep="\n")
+        print("", screen_here().paint(printable_path(change.path, plan.job.root), "bold"), sep="\n")
         for part in change.parts:
             old, new = ("\n".join(side).splitlines() for side in (part.old_pieces, part.new_pieces))
             lines = [*difflib.unified_diff(old, new, lineterm="", n=2)][2:]
@@ -221,7 +221,7 @@ def _write_files(plan: Plan) -> int:
         failures += 1
         complain(say("setup.hook_fails", reason=plain(reason)))
     if steps := [*_next_steps(plan, changes)] if changes else []:
-        print("", terminal.paint(say("setup.next"), "bold"), sep="\n")
+        print("", screen_here().paint(say("setup.next"), "bold"), sep="\n")
     for text in steps:
         print("\n".join(terminal.sentence_lines(text, "- ")))
     return failures

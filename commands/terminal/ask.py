@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar
 
 from commands.terminal.screen import cells, complain, plain, screen_here, shorten, warn
 from core.config import find_project, read_settings
 from core.errors import SentinelError
-from core.messages import has_sentence, say, say_commands
+from core.messages import COMMANDS, has_sentence, say
 from core.program import CLI, missing_packages, read_cwd
 from core.store import open_store
 from core.text.plain import moment_of
@@ -51,18 +52,13 @@ def check_confirmation(options: argparse.Namespace, option: str) -> None:
         options.refuse(say("terminal.needs", one=f"{option} --json", other="--yes / --dry-run"))
 
 
-def id_text(text: str) -> str:
-    """Return a text that is no blank; for an option."""
+def _check_text(text: str, key: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError(say("terminal.no_id"))
+        raise argparse.ArgumentTypeError(say(f"terminal.{key}"))
     return text
 
 
-def file_name(text: str) -> str:
-    """Return the name unless empty. Raises ArgumentTypeError."""
-    if not text:
-        raise argparse.ArgumentTypeError(say("terminal.no_name"))
-    return text
+id_text, file_name = partial(_check_text, key="no_id"), partial(_check_text, key="no_name")
 
 
 def positive_number(text: str) -> int:
@@ -95,12 +91,13 @@ def open_memory(options: argparse.Namespace, *, writes: bool = False) -> Memory:
     project = find_project(options.project, os.environ)
     for warning in (*settings.warnings, *project.warnings):
         warn(warning)
-    if options.project:
-        say_commands(cli=f"{CLI} --project {shlex.quote(plain(options.project))}")
     project.check(os.environ, writes=writes)
-    cwd = read_cwd()
+    cwd, commands = read_cwd(), dict[str, str]()
+    if options.project:
+        commands["cli"] = f"{CLI} --project {shlex.quote(plain(options.project))}"
     if not (cwd and os.path.samefile(cwd, project.folder)):
-        say_commands(git=f"git -C {shlex.quote(plain(project.folder))}")
+        commands["git"] = f"git -C {shlex.quote(plain(project.folder))}"
+    COMMANDS.set(commands)
     if writes:  # a reader needs no lock
         need_packages()
     return Memory(project=project, settings=settings, store=open_store(project, settings))

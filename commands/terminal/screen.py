@@ -96,10 +96,6 @@ def screen_here(stream: TextIO | None = None) -> Screen:
     )
 
 
-def paint(text: str, style: Style) -> str:
-    return screen_here().paint(text, style)
-
-
 def has_colours(environ: Mapping[str, str], *, is_terminal: bool, system: str = os.name) -> bool:
     """Return whether to write colours: to a terminal with colours, unless NO_COLOR is set.
 
@@ -119,10 +115,10 @@ INDENT = "  "
 _CODE = "\x1b\\[[0-9]*m"
 _CODES = re.compile(_CODE)
 _CHARS = re.compile(f"{_CODE}|.", re.DOTALL)
-_ACTION = "(?:setup|help|keys|sessions|fragments|topics)(?: [a-z-]++)++|[a-z]++"
-_ARGUMENT = r"-\S++|[A-Z]++(?![a-z])\S*+|\.[a-z]\S*+|(?=\S*[0-9@/])\S++"
-_PLACE = r"""(?:-C|--project) (?:'[^'\n]*+'|"[^"\n]*+"|[^\s'"])++ """
-_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) (?:{_PLACE})?(?:{_ACTION})(?: (?:{_ARGUMENT}))*+\S*+"
+_ACTION = "(?:(?:setup|help|keys|sessions|fragments|topics)(?: [a-z-]++)++|[a-z]++)"
+_ARGUMENT = r"(?:-\S++|[A-Z]++(?![a-z])\S*+|\.[a-z]\S*+|(?=\S*[0-9@/])\S++)"
+_PLACE = r"""(?:(?:-C|--project) (?:'[^'\n]*+'|"[^"\n]*+"|[^\s'"])++ )"""
+_COMMAND = rf"(?:{re.escape(CLI)}|{NAME}|git) {_PLACE}?{_ACTION}(?: {_ARGUMENT})*+\S*+"
 _PIECE = re.compile(rf"(?<!\S)(?:[^\s`]*+`[^`\n]++`\S*+|[^\s`]?{_COMMAND})|\s++|\S++")
 _JOINED_JAMO = (("\u1160", "\u11ff"), ("\ud7b0", "\ud7ff"))  # vowels and finals of a syllable
 
@@ -152,14 +148,10 @@ def shorten(text: str, most_cells: int) -> str:
 
 def wrap_text(text: str, width: int = 0, indent: str = INDENT) -> list[str]:
     """Break a sentence at blanks into indented lines; a longer word or command stays one line."""
-    lines, line, width = list[str](), "", width or screen_here().text_width
-    for word in filter(str.strip, _PIECE.findall(text)):
-        new_line = f"{line} {word}" if line else indent + word
-        if line and cells(new_line) > width:
-            lines.append(line)
-            new_line = indent + word
-        line = new_line
-    return [*lines, line] if line else lines
+    words = " ".join(filter(str.strip, _PIECE.findall(text)))
+    most_cells = (width or screen_here().text_width) - cells(indent)
+    lines = break_text(words, most_cells, inside_words=False) if words else []
+    return [indent + line for line in lines]
 
 
 def wrap_line(line: str, width: int) -> list[str]:
@@ -171,18 +163,18 @@ def wrap_line(line: str, width: int) -> list[str]:
     return [(indent if index else first) + piece for index, piece in enumerate(pieces)]
 
 
-def break_text(text: str, most_cells: int) -> list[str]:
+def break_text(text: str, most_cells: int, *, inside_words: bool = True) -> list[str]:
     """Break a text into pieces of `most_cells`, inside a word if it must, inside no command."""
     lines, line, room = list[str](), "", most_cells
     for piece in _PIECE.findall(text):
-        is_command = " " in piece.strip()
-        if cells(piece) > room and line.strip() and (is_command or cells(piece) <= most_cells):
+        is_whole = not inside_words or " " in piece.strip()
+        if cells(piece) > room and line.strip() and (is_whole or cells(piece) <= most_cells):
             lines.append(line.rstrip())
             line, room = "", most_cells
             piece = piece.lstrip()
-        for char in [piece] if is_command else _CHARS.findall(piece):
+        for char in [piece] if is_whole else _CHARS.findall(piece):
             width = cells(char)
-            if width > room and line and not is_command:
+            if width > room and line and not is_whole:
                 lines.append(line.rstrip())
                 line, room = "", most_cells
                 if char.isspace():
