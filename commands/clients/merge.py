@@ -1,16 +1,16 @@
 """Puts our parts into a text of JSON, TOML or Markdown, and takes them out.
 
-Pure. The user's parts stay: JSON keeps its order and indentation, and is refused with comments,
-which it would lose; TOML keeps every byte outside of our table.
+Pure. The user's parts stay: JSON keeps its order and form, and is refused with comments,
+which an edit could part from what they are on; TOML keeps every byte outside of our table.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from commands.clients.table import CLIENTS, ENTRY, EVENTS, value_at
 from core.errors import RefusedError
@@ -102,18 +102,75 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse, object_pairs_hook=_unique_pa
 
 
 def json_text(data: Table, old_text: str) -> str:
-    """Return data as JSON in the style of the old text, or that if it says the same."""
-    # as JSON, in which 1 is not true
-    if old_text.strip("\ufeff \t\r\n") and json.dumps(json_data(old_text)) == json.dumps(data):
-        return old_text
-    step = re.search(r"\n([ \t]+)\S", old_text)
-    indent = step[1] if step else 2
-    text = json.dumps(data, ensure_ascii=False, indent=indent)
-    if not text.isprintable() and SURROGATE.search(text):  # which no file can hold
-        text = json.dumps(data, indent=indent)
-    text += "" if old_text.strip("\ufeff") and not old_text.endswith("\n") else "\n"
-    text = text.replace("\n", "\r\n") if "\r\n" in old_text else text
-    return old_text[: old_text.startswith("\ufeff")] + text
+    """Return data as JSON; what the old text says, too, keeps its form."""
+    start = len(old_text) - len(old_text.lstrip("\ufeff \t\r\n"))
+    if start == len(old_text):
+        return old_text[: old_text.startswith("\ufeff")] + _dumped(data, old_text, "") + "\n"
+    _, end = _DECODER.raw_decode(old_text, start)
+    return old_text[:start] + _edited(old_text, start, data) + old_text[end:]
+
+
+class _Member(NamedTuple):
+    """A member of an object, or an item of a list, in a text. key: its name, or the item."""
+
+    key: str
+    start: int
+    value_start: int
+    end: int
+
+
+def _edited(text: str, start: int, value: Any) -> str:
+    """Return a value as JSON, for the place of the one that starts there."""
+    old_value, end = _DECODER.raw_decode(text, start)
+    if json.dumps(old_value) == json.dumps(value):  # as JSON, in which 1 is not true
+        return text[start:end]
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if not (old_value and value and type(old_value) is type(value) in (dict, list)):
+        return _dumped(value, text, line[: len(line) - len(line.lstrip())])
+    members = [*_members_in(text, start)]
+    opening, ending = text[start + 1 : members[0].start], text[members[-1].end : end]
+    margin = opening.rpartition("\n")[2] if "\n" in opening else None
+    pairs = value.items() if text[start] == "{" else [(json.dumps(item), item) for item in value]
+    parts, place = [text[start]], 0
+    for key, item in pairs:
+        member = next((slot for slot in members if slot.key == key and slot.start > place), None)
+        separator = f",{opening or ' '}" if len(parts) > 1 else opening
+        if member:
+            is_next = place and not text[place : member.start].strip(" \t\r\n,")
+            separator = text[place : member.start] if is_next else separator
+            place, name = member.end, text[member.start : member.value_start]
+            parts.append(separator + name + _edited(text, member.value_start, item))
+        else:
+            name = f"{_dumped(key, text)}: " if isinstance(value, dict) else ""
+            parts.append(separator + name + _dumped(item, text, margin))
+    return "".join([*parts, ending])
+
+
+def _members_in(text: str, start: int) -> Iterator[_Member]:
+    is_object, at = text[start] == "{", _behind_gap(text, start + 1)
+    while text[at] not in "]}":
+        name, name_end = _DECODER.raw_decode(text, at) if is_object else ("", at)
+        value_start = _behind_gap(text, name_end)
+        value, end = _DECODER.raw_decode(text, value_start)
+        key = name if is_object else json.dumps(value)
+        yield _Member(key, at, value_start, end)
+        at = _behind_gap(text, end)
+
+
+def _behind_gap(text: str, at: int) -> int:
+    while text[at] in " \t\r\n,:":
+        at += 1
+    return at
+
+
+def _dumped(value: Any, text: str, margin: str | None = None) -> str:
+    """Return a value as JSON in the style of a text, without a margin in one line."""
+    step = re.search(r"\n([ \t]+)\S", text)
+    indent = None if margin is None else step[1] if step else 2
+    dumped = json.dumps(value, ensure_ascii=False, indent=indent)
+    if SURROGATE.search(dumped):  # which no file can hold
+        dumped = json.dumps(value, indent=indent)
+    return dumped.replace("\n", _newline_in(text) + (margin or ""))
 
 
 def with_value(data: Table, keys: Keys, value: Any) -> dict[str, Any]:
