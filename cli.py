@@ -140,18 +140,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return int(getattr(importlib.import_module(f"commands.{module}"), function)(options))
         except SentinelError as error:
             _print_error(error)
-            return row.error_code
         except OSError as error:
             if error.filename is None and read_cwd():  # of a stream; see `run`
                 raise
             reason, path = error.strerror or type(error).__name__, str(error.filename or os.curdir)
             _print_error(DiskError("system", path=path, reason=reason))
-            return row.error_code
         except ImportError as error:
             if error.name != "_sqlite3":  # a Python can be built without it
                 raise
             _print_error(DiskError("disk.no_sqlite"))
-            return row.error_code
+        return row.error_code
 
 
 def _command_of(argv: Sequence[str]) -> tuple[str, list[str]]:

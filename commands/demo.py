@@ -83,7 +83,6 @@ class Stage(NamedTuple):
 def demo(options: argparse.Namespace) -> int:
     """Tell the story in a scratch project, which is removed. Raises SentinelError."""
     need_packages()
-    screen = screen_here()
     try:
         with tempfile.TemporaryDirectory(prefix="sentinel-demo-") as scratch:
             variables = {  # the settings of this program are not the story's
@@ -93,10 +92,10 @@ def demo(options: argparse.Namespace) -> int:
             }
             state = str(Path(scratch, "state"))
             environment = {**variables, LANG_VARIABLE: language(), STATE_VARIABLE: state}
-            stage = Stage(Path(scratch, "web-shop"), environment, screen)
-            stage.write(screen.paint(say("demo.story"), "bold"))
+            stage = Stage(Path(scratch, "web-shop"), environment, screen_here())
+            stage.write(stage.screen.paint(say("demo.story"), "bold"))
             stage.write(say("demo.story_is_real"))
-            stage.write(screen.paint(say("demo.story_place", path=str(stage.project)), "dim"))
+            stage.write(stage.screen.paint(say("demo.story_place", path=str(stage.project)), "dim"))
             has_git = _make_project(stage)
             _play_monday(stage)
             _play_tuesday(stage, has_git=has_git)

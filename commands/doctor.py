@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from commands.clients.findings import client_findings, server_findings
 from commands.terminal import screen as terminal
@@ -24,6 +23,7 @@ from core.lessons.file import ASIDE_NAME, COMPANIONS, LOCK_SUFFIX, REPLACED_NAME
 from core.lessons.upkeep import Finding, Severity
 from core.messages import has_sentence, say
 from core.program import CLI
+from core.store import MemoryStore
 from rooms.room import Memory, rooms_of
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -34,18 +34,6 @@ _SHARED_KINDS = frozenset(("no_union", "lock_not_ignored"))
 MOUNTS = Path("/proc/self/mounts")
 NETWORK = tuple("nfs cifs smb 9p afs ceph davfs vboxsf fuse.sshfs fuse.rclone".split())
 _NO_FILTER = "unspecified", "unset"
-
-
-class Scene(NamedTuple):
-    """The memory to examine. read_error: why its log cannot be read, or None."""
-
-    memory: Memory
-    read_error: LogReadError | None
-
-    @property
-    def log(self) -> Path:
-        """The log's path, which need not exist."""
-        return self.memory.store.path
 
 
 def doctor(options: argparse.Namespace) -> int:
@@ -106,15 +94,15 @@ def examine(memory: Memory, *, online: bool) -> list[Finding]:
         memory.store.read_bytes()
     except LogReadError as error:
         read_error = error
-    scene = Scene(memory=memory, read_error=read_error)
     groups = list[list[Finding]]()
     for room in rooms_of(memory):
         try:
             groups.append([*room.findings()])
         except SentinelError as error:
             groups.append([Finding("not_read", "error", facts={"said": str(error)})])
-    checks = [check_place(scene), check_git(scene), check_outer_memories(scene)]
-    checks += [client_findings(project), *([server_findings(project)] if online else [])]
+    checks = [check_place(memory, read_error), check_git(memory, read_error)]
+    checks += [check_outer_memories(memory), client_findings(project)]
+    checks += [server_findings(project)] if online else []
     for group in [*groups, *map(list, checks)]:
         # No `ok` beside an error or a warning of the same check.
         is_well = all(finding.severity in ("note", "ok") for finding in group)
@@ -129,18 +117,19 @@ def status_of(findings: Iterable[Finding]) -> int:
 # The place of the log.
 
 
-def check_place(scene: Scene) -> Iterator[Finding]:
+def check_place(memory: Memory, read_error: LogReadError | None) -> Iterator[Finding]:
     """Yield why the log cannot be saved, or is not safe, at its place."""
+    log = memory.store.path
     try:
-        scene.memory.project.check(os.environ, writes=True)
+        memory.project.check(os.environ, writes=True)
     except ProjectRefusedError as error:
         yield Finding("refused", "error", facts=error.facts)
-    if not (scene.read_error or os.path.exists(scene.log)):
+    if not (read_error or os.path.exists(log)):
         yield Finding("no_log", "note")
-    if scene.read_error and not isinstance(scene.read_error, LogMissingError):
+    if read_error and not isinstance(read_error, LogMissingError):
         return
-    target = Path(os.path.realpath(scene.log))
-    if scene.log.is_symlink() or scene.log.parent.is_symlink():
+    target = Path(os.path.realpath(log))
+    if log.is_symlink() or log.parent.is_symlink():
         yield Finding("link", "note", facts={"path": str(target)})
     folder = target.parent if target.parent.is_dir() else target.parent.parent
     paths = [path for path in (target, folder) if path.exists() and not os.access(path, os.W_OK)]
@@ -155,10 +144,10 @@ def check_place(scene: Scene) -> Iterator[Finding]:
     if filesystem := _network_filesystem(target):
         yield Finding("network", "note", facts={"filesystem": filesystem})
     for name in (*COMPANIONS, REPLACED_NAME):
-        companion = scene.log.with_name(name)
+        companion = log.with_name(name)
         if is_irregular(companion):
             yield Finding("odd_file", "error", facts={"path": str(companion)})
-    for aside_path in sorted(scene.log.parent.glob(f"{ASIDE_NAME}-*")):
+    for aside_path in sorted(log.parent.glob(f"{ASIDE_NAME}-*")):
         yield Finding("set_aside", "note", facts={"path": str(aside_path)})
 
 
@@ -175,17 +164,17 @@ def _network_filesystem(path: Path) -> str:
     return kind if kind.startswith(NETWORK) else ""
 
 
-def check_outer_memories(scene: Scene) -> Iterator[Finding]:
+def check_outer_memories(memory: Memory) -> Iterator[Finding]:
     """Yield each memory above this one in its repository, which another session may use."""
-    root = scene.memory.project.root
+    root, log = memory.project.root, memory.store.path
     for directory in (root, *root.parents):
         other = directory / CONTEXT_DIRECTORY / LOG_NAME
         if directory != root and other.is_file():
             facts = {"path": str(other)}
-            if scene.log.is_file():
-                words = ["import", str(scene.log), "--project", str(directory)]
+            if log.is_file():
+                words = ["import", str(log), "--project", str(directory)]
                 facts["command"] = f"{CLI} {shlex.join(words)}"
-            kind = "two_memories" if scene.log.is_file() else "other_memory"
+            kind = "two_memories" if log.is_file() else "other_memory"
             yield Finding(kind, "note", facts=facts)
         if os.path.exists(directory / ".git"):
             return
@@ -194,32 +183,33 @@ def check_outer_memories(scene: Scene) -> Iterator[Finding]:
 # git.
 
 
-def check_git(scene: Scene) -> Iterator[Finding]:
-    folder = scene.log.parent if os.path.isdir(scene.log.parent) else scene.memory.project.root
-    is_bad_link = scene.read_error and scene.read_error.key.startswith("log_link")
+def check_git(memory: Memory, read_error: LogReadError | None) -> Iterator[Finding]:
+    store, log = memory.store, memory.store.path
+    folder = log.parent if os.path.isdir(log.parent) else memory.project.root
+    is_bad_link = read_error and read_error.key.startswith("log_link")
     if is_bad_link or not os.access(folder, os.X_OK):
         return  # which is said of the reading
-    log_name = scene.log.relative_to(folder).as_posix()
+    log_name = log.relative_to(folder).as_posix()
     try:
         tree = WorkTree(folder)
         if not tree.run("check-ignore", "--quiet", "--", log_name).returncode:
             rule = tree.ask("check-ignore", "--verbose", "--", log_name).partition(b"\t")[0]
             yield Finding("ignored", "note", facts={"rule": os.fsdecode(rule)})
             return
-        yield from _check_tracking(scene, tree, log_name)
+        yield from _check_tracking(log, tree, log_name)
         answer = tree.ask("check-attr", "-z", "merge", "filter", "ident", "--", log_name)
         merge, filter_name, ident = map(os.fsdecode, answer.split(b"\0")[2::3])
         flaw = "no_union" if merge != "union" else "ident" if ident == "set" else ""
-        yield from _check_rule(flaw, scene, ".gitattributes") if flaw else [Finding("git_ok", "ok")]
+        yield from _check_rule(flaw, store, ".gitattributes") if flaw else [Finding("git_ok", "ok")]
         if filter_name not in _NO_FILTER:
             yield Finding("filtered", "warning", facts={"filter": filter_name})
         lock_name = log_name + LOCK_SUFFIX
         if tree.run("check-ignore", "--quiet", "--no-index", "--", lock_name).returncode:
-            yield from _check_rule("lock_not_ignored", scene, ".gitignore")
+            yield from _check_rule("lock_not_ignored", store, ".gitignore")
     except HistoryError as error:
         reason = str(error.facts.get("reason", "")).removeprefix("fatal: ")
         is_none = error.key == "no_repository" and not reason
-        if is_none or not any(os.path.exists(parent / ".git") for parent in scene.log.parents):
+        if is_none or not any(os.path.exists(parent / ".git") for parent in log.parents):
             yield Finding("no_git", "note")
         elif error.key == "no_git":
             yield Finding("git_missing", "note")
@@ -228,7 +218,7 @@ def check_git(scene: Scene) -> Iterator[Finding]:
             yield Finding(kind, "warning", facts={"reason": reason or str(error)})
 
 
-def _check_tracking(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding]:
+def _check_tracking(log: Path, tree: WorkTree, name: str) -> Iterator[Finding]:
     lock = name + LOCK_SUFFIX
     side, *companions = (
         str(PurePosixPath(name).with_name(companion)) for companion in (REPLACED_NAME, *COMPANIONS)
@@ -242,17 +232,17 @@ def _check_tracking(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding
             facts = {"path": PurePosixPath(wrong_name).name, "command": command}
             yield Finding("tracked_here", "warning", facts=facts)
     if name not in names:
-        if os.path.isfile(scene.log):
+        if os.path.isfile(log):
             yield Finding("untracked", "note")
         return
-    if scene.log.is_file() and not scene.log.is_symlink():
+    if log.is_file() and not log.is_symlink():
         has_head = not tree.run("rev-parse", "--verify", "--quiet", "HEAD").returncode
         if not has_head or not tree.ask("rev-list", "--max-count=1", "HEAD", "--", name):
             yield Finding("uncommitted", "note")
     missing_names = [
         companion
         for companion in COMPANIONS
-        if os.path.lexists(scene.log.with_name(companion))
+        if os.path.lexists(log.with_name(companion))
         and str(PurePosixPath(name).with_name(companion)) not in names
     ]
     if missing_names:
@@ -261,10 +251,10 @@ def _check_tracking(scene: Scene, tree: WorkTree, name: str) -> Iterator[Finding
         yield Finding("unmerged", "error")
 
 
-def _check_rule(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
+def _check_rule(kind: str, store: MemoryStore, name: str) -> Iterator[Finding]:
     """Yield a rule that git lacks; a repair writes it, unless another rule overrules it."""
-    companion = scene.log.with_name(name)
-    if is_irregular(companion) or not (os.path.lexists(companion) or os.path.exists(scene.log)):
+    companion = store.path.with_name(name)
+    if is_irregular(companion) or not (os.path.lexists(companion) or os.path.exists(store.path)):
         return  # that is said already; the first save writes both
     try:
         lines = [line.strip() for line in companion.read_bytes().splitlines()]
@@ -275,7 +265,7 @@ def _check_rule(kind: str, scene: Scene, name: str) -> Iterator[Finding]:
         facts = {"path": str(companion), "rule": rules[0].decode("ascii")}
         yield Finding("overruled", "warning", facts=facts)
     else:
-        yield Finding(kind, "warning", fix=scene.memory.store.file.write_companions)
+        yield Finding(kind, "warning", fix=store.file.write_companions)
 
 
 # Output.

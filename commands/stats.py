@@ -30,7 +30,6 @@ START = "session-start"
 MOMENTS = (START, "before-action", "prompt")
 MOST_ROWS, MOST_CHARS = 8, 2_000
 ID_CHARS, DAY_CHARS = 8, len("2026-11-22")
-UNKNOWN_DAY = "????-??-??"
 
 
 def stats(options: argparse.Namespace) -> int:
@@ -227,7 +226,7 @@ def _section_lines(
         topic = topic_text(entry["topic"])
         row = list[str]()
         for value in (entry[name] for name in columns):
-            cell = f"{value:,}" if isinstance(value, int) else (value or UNKNOWN_DAY)[:DAY_CHARS]
+            cell = f"{value:,}" if isinstance(value, int) else (value or "????-??-??")[:DAY_CHARS]
             row.append(cell)
         rows.append([*row, plain(entry["token"][:ID_CHARS]), plain(f"[{topic}] {text}")])
     heads = [*(say(f"stats.column_{name}") for name in columns), "id", say("stats.record")]

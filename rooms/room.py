@@ -23,8 +23,6 @@ if TYPE_CHECKING:  # most commands need none of it
     from core.lessons.upkeep import Finding
     from core.room.redaction import SecretPlace
 
-Data = dict[str, Any]
-
 LESSONS = "lessons"
 FIRST_ROOMS = (LESSONS, "sessions", "fragments")  # any other room comes after them
 FILE_NAME = "for_people.py"
@@ -53,7 +51,7 @@ class Item:
     mark: str  # `*` for a principle or a pinned fragment, `!` for a failure or blocker, ""
     texts: tuple[tuple[str, str], ...]  # each with its label; a line of a list shows the first
     facts: tuple[str, ...] = ()  # the lines below them, in the reader's language
-    data: Data = field(default_factory=dict)  # the whole item, for scripts
+    data: dict[str, Any] = field(default_factory=dict)  # the whole item, for scripts
     privacy: str = ""  # public, team or private, where it is its user's own and of no project
 
 
@@ -150,7 +148,7 @@ class Row(NamedTuple):
 class ExportRow(NamedTuple):
     """A row of an export, without secrets."""
 
-    data: Data
+    data: dict[str, Any]
     is_private: bool = False  # for its user's eyes alone
     is_counted: bool = True  # an item, and no link or note that belongs to one
 

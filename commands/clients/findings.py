@@ -32,7 +32,6 @@ _MOST_BYTES = 4_000_000
 # Why a client itself reads nothing of a file; with another reason only setup leaves it alone.
 _UNREAD = ("unreadable", "not_utf8", "toml_syntax", "json_syntax", "json_comments", "json_mark")
 _CANNOT_START = ("command_missing", "script_missing")  # problems of a server
-_CODEX = "codex"
 _WAIT_S, _MOST_ANSWER_BYTES = 5.0, 100_000
 
 
@@ -122,7 +121,7 @@ def _check_client(row: Client, site: Site) -> Iterator[Finding]:
         starter = next((entry for entry in starters if entry.problem not in _CANNOT_START), None)
         installation = this_program()
         if starter:
-            installation = installation_of(starter.start_words, windows=site.machine.windows)
+            installation = installation_of(starter.start_words)
         job = Job(
             clients=(row.key,),
             machine=site.machine,
@@ -217,7 +216,7 @@ def _check_level(
         command = shlex.join(["git", "-C", str(job.root), "rm", "--cached", name])
         facts = {"client": row.name, "path": str(job.root / name), "command": command}
         yield Finding("client_approvals_tracked", "warning", facts=facts)
-    if row.key == _CODEX and level == "project":
+    if row.key == "codex" and level == "project":
         yield from _check_trust(row, job)
 
 

@@ -27,7 +27,6 @@ class Installation(NamedTuple):
 
     server: tuple[str, ...]
     cli: tuple[str, ...]
-    windows: bool = False
     is_command: bool = False
 
 
@@ -127,19 +126,19 @@ def runner_of(interpreter: str, environment: Mapping[str, str]) -> tuple[str, ..
     return (uv, "run") if uv and os.path.isabs(uv) else None
 
 
-def installation_of(server: Sequence[str], *, windows: bool) -> Installation:
+def installation_of(server: Sequence[str]) -> Installation:
     """Return the installation of a server; its command line lies beside it."""
     *runner, script = server
     name = "cli.py" if script.lower().endswith(".py") else COMMANDS[1]
     cli = re.sub(r"[^/\\]*\Z", name, script, count=1)
-    return Installation(tuple(server), (*runner, cli), windows=windows, is_command=not runner)
+    return Installation(tuple(server), (*runner, cli), is_command=not runner)
 
 
 def installation_in(runner: Sequence[str], directory: str, *, windows: bool) -> Installation:
     """Return the installation in a directory; on Windows with forward slashes."""
     words = [*runner, f"{directory}{os.sep}{SCRIPT}"]
     words = [word.replace("\\", "/") for word in words] if windows else words
-    return installation_of(words, windows=windows)
+    return installation_of(words)
 
 
 def find_commands(interpreter: str, environment: Mapping[str, str]) -> Installation | None:
@@ -154,7 +153,7 @@ def find_commands(interpreter: str, environment: Mapping[str, str]) -> Installat
         path = shutil.which(name, path=environment.get("PATH", ""))
         if not path or os.path.dirname(os.path.realpath(path)) != scripts:
             return None
-    return installation_of(COMMANDS[:1], windows=os.name == "nt")
+    return installation_of(COMMANDS[:1])
 
 
 def this_program() -> Installation:

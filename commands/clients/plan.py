@@ -379,7 +379,7 @@ def _plan_hooks(plan: Plan, row: Client, hooks: Hooks) -> None:
             words += ["--lang", lang] if lang and job.language != "en" else []
             if hooks.names_project and level == "project" and not job.installation.is_command:
                 words += ["--project", job.project]
-            handler = handler_of(hooks, words, hook_event, windows=job.installation.windows)
+            handler = handler_of(hooks, words, hook_event, windows=job.machine.windows)
             matching = {"matcher": matcher} if matcher else {}
             item = {**matching, "hooks": [handler]} if hooks.grouped else {**handler, **matching}
             items.setdefault(event_name, {})[hook_event] = item

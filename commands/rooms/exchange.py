@@ -11,7 +11,7 @@ from pathlib import Path
 
 from commands.clients.merge import CannotEditError, markers, with_block, without_block
 from commands.clients.text_file import ExportError, UserFile, check_inside, write_new
-from commands.rooms.read import filter_of, rooms_with_kind, table_lines
+from commands.rooms.read import MOST_ROWS, filter_of, rooms_with_kind, table_lines
 from commands.rooms.sources import FORMAT, MARKER, STDIN, VERSION, Source, read_source, topic_of
 from commands.terminal import ask
 from commands.terminal import screen as terminal
@@ -39,7 +39,6 @@ from rooms.room import LESSONS, Item, Memory
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".html": "html", ".htm": "html"}
 BLOCK = "principles"
-MOST_ROWS = 25  # of a room, on a terminal
 MOST_PLACES = 5  # that are named for one reason of leaving out
 
 # export
@@ -235,49 +234,44 @@ def lesson_lines(records: Iterable[Record]) -> list[str]:
 def import_file(options: argparse.Namespace) -> int:
     """Show the plan of an import, ask, save; return 1 without a yes."""
     gc.disable()  # of very many records none is garbage, and to look at them again and again costs
-    try:
-        topic, limit = normalise_topic(options.import_topic or ""), LIMITS_BYTES["topic"]
-        topic_bytes = len(topic.encode("utf-8", "replace"))
-        if options.import_topic is not None and not 0 < topic_bytes <= limit:
-            options.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
-        people.check_names(options.room or ())
-        root = find_project(options.project, os.environ).root
-        with ask.progress():
-            source = read_source(options.file, root, options.room or (), options.import_agent)
-        for name, value, room in (
-            ("--topic", topic, LESSONS),
-            ("--agent", options.import_agent, "fragments"),
-        ):
-            if value and room not in source.by_room:
-                facts = {"option": name, "title": ask.title_of(room), "room": room}
-                options.refuse(say("import.not_for", **facts))
-        is_of_project = bool(source.by_room.keys() - {"fragments"})
-        memory = ask.open_memory(options, writes=is_of_project and not options.dry_run)
-        if topic:
-            source = source.with_topics(lambda _: topic)
-        elif source.has_statements:  # topics of the memory in the place of those that read the same
-            topic_for = {topic_of(name): name for name in reversed([*memory.store.read().topics])}
-            source = source.with_topics(lambda name: topic_for.get(name, name))
-        with ask.progress() as show:
-            progress, by_room = partial(_show_progress, show, "checked"), source.by_room
-            rooms = people.rooms_of(memory, [*by_room]) if by_room else []
-            plans = {room.name: room.plan_import(by_room[room.name], progress) for room in rooms}
-        print_lines(_preview(source, plans, str(memory.project.root) if is_of_project else ""))
-        saves = [plan.save for plan in plans.values() if plan.save]
-        if not saves:
-            print(say("import.nothing"))
-            return 0
-        if not ask.is_confirmed(
-            options, say("import.ask"), is_readable=options.file != STDIN, table="import"
-        ):
-            return int(not options.dry_run)
-        for save in saves:
-            with ask.progress() as show:
-                lines = save(partial(_show_progress, show, "stored"))
-            print_lines(lines)
+    topic, limit = normalise_topic(options.import_topic or ""), LIMITS_BYTES["topic"]
+    if options.import_topic is not None and not 0 < len(topic.encode("utf-8", "replace")) <= limit:
+        options.refuse(f"--topic: {say('import.bad_topic', limit=limit)}")
+    people.check_names(options.room or ())
+    root = find_project(options.project, os.environ).root
+    with ask.progress():
+        source = read_source(options.file, root, options.room or (), options.import_agent)
+    for name, value, room in (
+        ("--topic", topic, LESSONS),
+        ("--agent", options.import_agent, "fragments"),
+    ):
+        if value and room not in source.by_room:
+            facts = {"option": name, "title": ask.title_of(room), "room": room}
+            options.refuse(say("import.not_for", **facts))
+    is_of_project = bool(source.by_room.keys() - {"fragments"})
+    memory = ask.open_memory(options, writes=is_of_project and not options.dry_run)
+    if topic:
+        source = source.with_topics(lambda _: topic)
+    elif source.has_statements:  # topics of the memory in the place of those that read the same
+        topic_for = {topic_of(name): name for name in reversed([*memory.store.read().topics])}
+        source = source.with_topics(lambda name: topic_for.get(name, name))
+    with ask.progress() as show:
+        progress, by_room = partial(_show_progress, show, "checked"), source.by_room
+        rooms = people.rooms_of(memory, [*by_room]) if by_room else []
+        plans = {room.name: room.plan_import(by_room[room.name], progress) for room in rooms}
+    print_lines(_preview(source, plans, str(memory.project.root) if is_of_project else ""))
+    saves = [plan.save for plan in plans.values() if plan.save]
+    if not saves:
+        print(say("import.nothing"))
         return 0
-    finally:
-        gc.enable()
+    is_free = options.file != STDIN
+    if not ask.is_confirmed(options, say("import.ask"), table="import", is_readable=is_free):
+        return int(not options.dry_run)
+    for save in saves:
+        with ask.progress() as show:
+            lines = save(partial(_show_progress, show, "stored"))
+        print_lines(lines)
+    return 0
 
 
 def _show_progress(show: Callable[[str], object], key: str, done_count: int, count: int) -> None:

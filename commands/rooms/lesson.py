@@ -74,7 +74,11 @@ def add(options: argparse.Namespace) -> int:
             print_within([promotion.sentence("promoted_before")])
             return 0
         if not texts and (record := promotion.find_record()):
-            return promotion.join_record(options, record)
+            print_within([promotion.sentence("would_join"), "", *item_lines(item_of(record)), ""])
+            if not is_confirmed(options, say("add.ask_join")):
+                return int(not options.dry_run)
+            print_within([promotion.promote(record.id)])
+            return 0
         texts = {**promotion.texts, **texts}
     has_asked = _ask_for_texts(options, texts, memory)
     when, paths = (_lines_of(texts.get(name, "")) for name in ("when", "paths"))
@@ -195,14 +199,6 @@ class _Promotion:
             if is_same_gap and fold_text(record.lesson) == lesson:
                 return record
         return None
-
-    def join_record(self, options: argparse.Namespace, record: Record) -> int:
-        """Take a fragment out of recall whose lesson is known; return 1 without a yes."""
-        print_within([self.sentence("would_join"), "", *item_lines(item_of(record)), ""])
-        if not is_confirmed(options, say("add.ask_join")):
-            return int(not options.dry_run)
-        print_within([self.promote(record.id)])
-        return 0
 
     def promote(self, record: str) -> str:
         """Take the fragment out of recall; return a sentence."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from rooms.fragments.room import Room as FragmentsRoom
 
 NAME = "fragments"
-PIN = "*"
-_FILE_NAME = "memory.db"  # as in rooms.fragments.room
 _STATES: "tuple[State, ...]" = ("bin", "superseded")  # of what can be restored
 _FIGURE_NAMES = (  # as they are, in the figures for scripts
     *("live", "superseded", "kinds", "lifetimes", "tiers", "links", "versions", "with_vector"),
@@ -56,7 +54,7 @@ class ForPeople(people.Room):
             return True  # a server, or the room says what is wrong with it
         place = setting or data_directory(os.environ)
         if not setting or os.path.isdir(place):
-            place = place and os.path.join(place, _FILE_NAME)
+            place = place and os.path.join(place, "memory.db")  # as in rooms.fragments.room
         return bool(place) and os.path.lexists(place)
 
     def find(self, choice: people.Filter) -> people.Matches:
@@ -243,12 +241,9 @@ class ForPeople(people.Room):
         from rooms.fragments.activity import statistics_of
         from rooms.fragments.storage.rows import pages_of
 
-        def line_for(key: str, **facts: str | int) -> str:
-            return say(f"fragments.figures.{key}", **facts)
-
         room, join = self.room, people.joined_counts
         if not room.engine.exists():
-            return people.Figures(line_for("fragments", count=0), [], {"live": 0})
+            return people.Figures(say("fragments.figures.fragments", count=0), [], {"live": 0})
         with room.engine.reading() as rows:
             pages = pages_of(rows, _filter_of(people.Filter(), "live"))
             uses = [row.access_count for page in pages for row in page]
@@ -257,17 +252,17 @@ class ForPeople(people.Room):
         purge_count, used_count = totals["figures"].get("purged", 0), sum(map(bool, uses))
         lines = list[str]()
         if totals["kinds"]:
-            lines.append(line_for("kinds", listed=join(totals["kinds"])))
+            lines.append(say("fragments.figures.kinds", listed=join(totals["kinds"])))
             facts: Facts = {"pinned": totals["anchors"], "used": used_count, "uses": sum(uses)}
-            lines.append(line_for("use", count=live_count, **facts))
-        lines += [line_for("bin", listed=join(bin_counts))] if bin_counts else []
+            lines.append(say("fragments.figures.use", count=live_count, **facts))
+        lines += [say("fragments.figures.bin", listed=join(bin_counts))] if bin_counts else []
         kept_facts: Facts = {"superseded": totals["superseded"], "versions": totals["versions"]}
-        lines.append(line_for("kept", purged=purge_count, **kept_facts))
+        lines.append(say("fragments.figures.kept", purged=purge_count, **kept_facts))
         if totals["suspicions"] or totals["unreflected"]:
             facts = {"suspicions": totals["suspicions"], "sessions": totals["unreflected"]}
-            lines.append(line_for("waiting", **facts))
+            lines.append(say("fragments.figures.waiting", **facts))
         key = "upkeep" if totals["upkeep_at"] else "no_upkeep"
-        lines.append(line_for(key, day=day_of(totals["upkeep_at"])))
+        lines.append(say(f"fragments.figures.{key}", day=day_of(totals["upkeep_at"])))
         data = {name: totals[name] for name in _FIGURE_NAMES} | {
             "bin": bin_counts,
             "purged": purge_count,
@@ -279,7 +274,7 @@ class ForPeople(people.Room):
             "last_upkeep": totals["upkeep_at"] or None,
         }
         lines = lines if live_count or totals["superseded"] or bin_counts else []
-        return people.Figures(line_for("fragments", count=live_count), lines, data)
+        return people.Figures(say("fragments.figures.fragments", count=live_count), lines, data)
 
 
 def _filter_of(choice: people.Filter, state: "State") -> "schema.Filter":
@@ -327,7 +322,7 @@ def item_of(
         date=fragment.changed_at,
         kind=fragment.kind,
         topic=fragment.topic,
-        mark=PIN if fragment.is_anchor else "",
+        mark="*" if fragment.is_anchor else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
         facts=tuple(_fact_lines(fragment)),
         data=data,

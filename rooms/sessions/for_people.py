@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # nothing of the room is loaded where it is not asked
     from rooms.sessions.store import SessionStore
 
 NAME = "sessions"
-WARNING = "!"
 _ALL = 1_000_000_000
 _ONLY_HERE = re.compile(r"#[0-9]+|ctx_\S*")  # names that only sessions have
 
@@ -29,10 +28,6 @@ class ForPeople(room.Room):
     """The sessions of a project; see `rooms.room.Room`."""
 
     name = NAME
-
-    def __init__(self, memory: room.Memory) -> None:
-        super().__init__(memory)
-        self._root = memory.project.root
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -45,10 +40,10 @@ class ForPeople(room.Room):
         """The store of the project. Raises ConfigError, SessionsError."""
         from rooms.sessions.store import open_sessions
 
-        return open_sessions(self._root, self._memory.settings)
+        return open_sessions(self._memory.project.root, self._memory.settings)
 
     def is_there(self) -> bool:
-        return os.path.isdir(self._root / CONTEXT_DIRECTORY / NAME)
+        return os.path.isdir(self._memory.project.root / CONTEXT_DIRECTORY / NAME)
 
     def find(self, filter_: room.Filter) -> room.Matches:
         """Return the matches; a forgotten session is gone for good."""
@@ -163,7 +158,7 @@ class ForPeople(room.Room):
     def findings(self) -> "list[Finding]":
         from rooms.sessions.upkeep import examine
 
-        return examine(self._root, self._memory.settings, os.environ)
+        return examine(self._memory.project.root, self._memory.settings, os.environ)
 
     def figures(self) -> room.Figures:
         from rooms.sessions.search import statistics_of
@@ -228,7 +223,7 @@ def item_of(
         date=session.updated_at or session.created_at,
         kind=session.status,
         topic=", ".join(session.tags),
-        mark=WARNING if session.has_warnings else "",
+        mark="!" if session.has_warnings else "",
         texts=tuple((label, text) for label, text in texts if text.strip()),
         facts=tuple(filter(None, facts)),
         data=data,
