@@ -42,12 +42,12 @@ _INTERLEAVED_NULS = re.compile(rb"(?:[^\0]\0){2}|(?:\0[^\0]){2}", re.S)
 # How that begins which a filter of git keeps in the place of a file: LFS, git-crypt.
 FILTER_HEADS = (b"version https://git-lfs.github.com/spec/", b"\0GITCRYPT\0")
 UTF_16_TEXT = re.compile(r"[\t -~]{4}")
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 
 
 def split_lines(data: bytes) -> list[bytes]:
     r"""Return the lines of a file with their `\n`, the only line end there is."""
-    return _LINE.findall(data)
+    *lines, rest = data.split(b"\n")
+    return [*(line + b"\n" for line in lines), *filter(None, [rest])]
 
 
 def conflict_lines(lines: Sequence[bytes], entries: Sequence[object]) -> frozenset[int]:
