@@ -50,14 +50,19 @@ class ForPeople(Room):
     def __init__(self, memory: Memory) -> None:
         super().__init__(memory)
         self._store = memory.store
+        self._redactions: dict[int, tuple[Record, Record, list[tuple[str, str]]]] = {}
 
     def is_there(self) -> bool:
         return True
 
     def find(self, filter_: room.Filter) -> Matches:
         """Return records; with words, only records with every word."""
-        matches, make_item = self._select(filter_), partial(item_of, is_brief=filter_.is_brief)
-        items = [make_item(record, date) for _, record, date in matches[: filter_.limit]]
+        matches, items = self._select(filter_), list[Item]()
+        for _, record, date in matches[: filter_.limit]:
+            source = record
+            if filter_.is_brief and not record_text.is_usable(record):  # a hand can write megabytes
+                source = record_text.shorten_record(record, record_text.LARGEST_CHARS)
+            items.append(item_of(record, date, clean=self._redact(source)[1]))
         return Matches(items, len(matches))
 
     def _select(self, filter_: room.Filter) -> list[tuple[int, Record, str]]:
@@ -161,8 +166,7 @@ class ForPeople(Room):
         if originals:
             principle = history.find_principle(parts)
             records, left_alone = history.find_originals(principle)
-            version_ids = ", ".join(left_alone)
-            notes = [say("records.left_alone", tokens=version_ids)] if left_alone else []
+            notes = [say("records.left_alone", tokens=", ".join(left_alone))] if left_alone else []
             return self._plan_restoration(history.log, records, principle, notes, originals=True)
         record = next(iter(history.log.find_by_id(parts.id).values()), None)
         if record and not parts.version_id:
@@ -201,8 +205,7 @@ class ForPeople(Room):
                 lines.append(say("records.hides", tokens=", ".join(hidden_ids)))
             if outcome.secret_kinds:
                 lines.append(say("records.redacted_back", **room.count_kinds(outcome.secret_kinds)))
-            if not dry_run:
-                lines += commit_lines(self._store)
+            lines += [] if dry_run else commit_lines(self._store)
             items = [item_of(record, is_stored=not dry_run) for record in outcome.records]
             carry_out = partial(run, dry_run=False) if dry_run else None
             return Restoration(items, [item_of(occupant)] if occupant else [], lines, carry_out)
@@ -214,26 +217,26 @@ class ForPeople(Room):
     ) -> Iterator[room.ExportRow]:
         log, kinds = self._store.read(), list[str]()
         for _, record, _ in sorted(self._select(filter_), key=lambda item: item[0]):
-            clean, findings = redact_fields(record)
+            _, clean, findings = self._redact(record)
             kinds += [kind for _, kind in findings]
             yield room.ExportRow(clean.as_json())
-        if log.conflict_count:
-            notes.append(say("documents.conflicts", conflicts=log.conflict_count))
-        if log.unreadable_count:
-            notes.append(say("documents.skipped", skipped=log.unreadable_count))
-        if kinds:
-            notes.append(say("documents.redacted", **room.count_kinds(kinds)))
+        conflicts, skipped = log.conflict_count, log.unreadable_count
+        notes += [say("documents.conflicts", conflicts=conflicts)] if conflicts else []
+        notes += [say("documents.skipped", skipped=skipped)] if skipped else []
+        notes += [say("documents.redacted", **room.count_kinds(kinds))] if kinds else []
+
+    def _redact(self, record: Record) -> tuple[Record, Record, list[tuple[str, str]]]:
+        """Redact a record once: an export asks for it as a row, then as an item."""
+        redaction = self._redactions.get(id(record)) or (record, *redact_fields(record))
+        return self._redactions.setdefault(id(record), redaction)  # no other gets the id now
 
     def plan_import(self, intake: room.Intake, progress: room.Progress) -> room.ImportPlan:
         values = [row.data for row in intake.rows]
         entries = [record_of(value) if isinstance(value, dict) else None for value in values]
         source = MemoryLog([b"-\n"] * len(entries), entries)
         places = [str(row.number) for row in intake.rows]
-        refusals = [
-            Refusal(place, say("import.passed_not_a_record"))
-            for place, entry in zip(places, entries, strict=True)
-            if not entry
-        ]
+        reason, pairs = say("import.passed_not_a_record"), zip(places, entries, strict=True)
+        refusals = [Refusal(place, reason) for place, entry in pairs if not entry]
         trial, offers = self._store.add_all(source.records, dry_run=True, progress=progress)
         places = [places[i] for i, _ in source.all_records() if i not in source.leftover_lines]
         new_records, redacted_kinds = list[Record](), list[str]()
@@ -316,8 +319,7 @@ class ForPeople(Room):
             lines.append(say("lessons.questions", count=questions, topics=len(topics)))
         key = need if log.count else "empty"
         lines.append(say(f"lessons.{key}", count=log.count, threshold=threshold))
-        if merges:
-            lines.append(say("lessons.replaced", replaced=replaced, day=day_of(last)))
+        lines += [say("lessons.replaced", replaced=replaced, day=day_of(last))] if merges else []
         data = {
             "bytes": len(content),
             "records": log.count,
@@ -355,17 +357,16 @@ def _import_notes(new_records: Sequence[Record], trial: Outcome) -> list[str]:
 
 def commit_lines(store: MemoryStore) -> list[str]:
     """Return the advice to commit where git has another state of the log."""
-    is_new = is_uncommitted(store.path, store.read_bytes)
-    return [say("records.look_and_commit")] if is_new else []
+    return [say("records.look_and_commit")] if is_uncommitted(store.path, store.read_bytes) else []
 
 
 def item_of(
-    record: Record, date: str = "", *, is_stored: bool = True, is_brief: bool = False
+    record: Record, date: str = "", *, is_stored: bool = True, clean: Record | None = None
 ) -> Item:
     """Return a record for people, without secrets. date: by default its last one.
 
-    is_stored: False for a planned record, whose version id comes with its write. is_brief: leave
-    out the end of texts that no save takes.
+    is_stored: False for a planned record, whose version id comes with its write. clean: the record,
+    or its beginning, where somebody has taken the secrets out.
     """
     if record.type == "principle" and record.source_count:
         saved = say("documents.compacted", date=day_of(record.compacted_at or record.created))
@@ -375,9 +376,7 @@ def item_of(
     if record.seen > 1:
         last = day_of(record.updated or record.created)
         dates.append(say("answers.seen", seen=record.seen, date=last))
-    is_cut = is_brief and not record_text.is_usable(record)  # a hand can write megabytes
-    source = record_text.shorten_record(record, record_text.LARGEST_CHARS) if is_cut else record
-    clean, version = redact_fields(source)[0], record.version_id
+    clean, version = clean or redact_fields(record)[0], record.version_id
     texts = {
         "lesson": clean.lesson,
         "missing": clean.missing_context,

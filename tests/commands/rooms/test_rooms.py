@@ -29,7 +29,7 @@ from rooms.fragments.for_people import ForPeople as Fragments
 from rooms.fragments.fragment import Link, Version
 from rooms.fragments.room import Room, open_room
 from rooms.lessons import item_of
-from rooms.room import Memory, rooms_of
+from rooms.room import LESSONS, Filter, Memory, rooms_of
 from rooms.sessions.search import shared_roots
 from rooms.sessions.session import Action, NoSuchSessionError, Point
 from rooms.sessions.store import open_sessions
@@ -91,8 +91,8 @@ def test_a_short_list_reads_few_of_many_sessions(project: Path, command: Command
 @pytest.mark.long  # it costs much
 def test_a_terminal_gets_colours_the_newest_25_and_the_command_for_the_rest(project: Path) -> None:
     write(project, *[a_record(f"gap {number}") for number in range(30)])
-    words = ("list", "--topic", "payment")
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    words = ("list", "--topic", "payment")
     done = GoodRun.at_terminal(*words, environment={**environment, "TERM": "xterm"})
     assert done.lines[0].startswith("\x1b[1m")
     assert done.lines[26:] == [
@@ -109,11 +109,12 @@ AGES_H = {"hour": 0.5, "day": 20, "week": 24 * 6, "month": 24 * 29, "year": 24 *
 SINCE = {"1h": 1, "24h": 2, "1d": 2, "7d": 3, "1w": 3, "1m": 4, "1y": 5, "9y": 6}
 
 
-def test_a_list_reads_only_the_beginning_of_a_text_that_no_save_takes() -> None:
-    record = replace(VAT, lesson="vat " * 100_000)
-    item = item_of(record, is_brief=True)
+def test_a_list_reads_only_the_beginning_of_a_text_that_no_save_takes(project: Path) -> None:
+    write(project, record := replace(VAT, lesson="vat " * 100_000))
+    [room] = rooms_of(opened(project), [LESSONS])
+    [item], [whole] = (room.find(Filter(is_brief=is_brief)).items for is_brief in (True, False))
     assert item.version == record.version_id
-    assert len(item.data["lesson"]) < 10_000 < len(item_of(record).data["lesson"])
+    assert len(item.data["lesson"]) < 10_000 < len(whole.data["lesson"])
 
 
 def test_since_counts_back_from_now(command: Command, project: Path) -> None:
@@ -158,9 +159,8 @@ print(sorted(loaded), file=sys.stderr)
 @pytest.mark.long  # it costs much
 def test_a_room_is_loaded_only_where_it_is(log: bytes, project: Path) -> None:
     def loaded(*lines: str) -> str:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-        started = (sys.executable, "-c", LOADED, *lines)
-        done = Run.process(*started, cwd=project, environment=environment)
+        words = (sys.executable, "-c", LOADED, *lines)
+        done = Run.process(*words, cwd=project, environment={**os.environ, "PYTHONPATH": str(ROOT)})
         assert done.code == 0
         return done.errors.splitlines()[-1]
 
