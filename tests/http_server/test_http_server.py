@@ -448,7 +448,8 @@ def test_calls_above_the_most_are_told_to_come_again(
                 monkeypatch.setattr("http_server.sessions.MOST_STREAMS", 0)
                 begin = PING | {"method": "initialize", "params": hello()}
                 session = of((await http.post("/mcp", json=begin)).headers["mcp-session-id"])
-                assert (await http.get("/mcp", headers=session)).status_code == 503
+                stream = await asyncio.wait_for(http.get("/mcp", headers=session), WAIT_S)
+                assert stream.status_code == 503
                 monkeypatch.setattr("http_server.limits.MOST_HELD_BYTES", 1_000)
                 answer = await http.post("/mcp", json=call("w" * 1_000))
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
