@@ -286,11 +286,13 @@ def upsert_log(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def delete_by_ids(ids: str | Sequence[str]) -> int:
     """Delete the records with these ids in any version; return how many there were."""
-    store = _store_here()
     record_ids = set(split_version_ids(ids))
-    records = store.read().records
-    version_ids = [record.version_id for record in records if record.id in record_ids]
-    return len(store.delete_by_ids(version_ids).removed_records)
+
+    def delete(log: MemoryLog) -> Outcome:  # the versions of now: somebody may update one
+        records = (record for record in log.records if record.id in record_ids)
+        return changes.delete(log, [record.version_id for record in records])
+
+    return len(_store_here()._write(delete, only_if_needed=True).removed_records)
 
 
 def read_all(topic: str | None = None) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ other programs call them, and the files of the repository.
 import hashlib
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,7 @@ def test_the_path_follows_the_directory(tmp_path: Path, monkeypatch: pytest.Monk
     elsewhere = tmp_path / "far" / "away" / "notes.jsonl"
     monkeypatch.setattr("core.store.MEMORY_LOG_PATH", elsewhere)
     upsert_log(log(gap="another"))
-    assert elsewhere.is_file()
-    assert count() == len(read_all()) == 1
+    assert elsewhere.is_file() and count() == len(read_all()) == 1
     delete_by_ids([digest("paymentanother")])
     assert count() == 0
 
@@ -87,6 +87,10 @@ def test_records_come_out_as_they_went_in_by_topic_too_and_go_in_every_version()
     LOG.write_text("\n".join(twice) + "\n")
     delete_by_ids([digest("payment" + GAP)])
     assert (read_all(), LOG.read_bytes()) == ([], b"")
+    with ThreadPoolExecutor() as threads:  # and whoever updates it meanwhile
+        updates = threads.submit(lambda: [upsert_log(log(lesson=f"{it}")) for it in range(99)])
+        while not updates.done():
+            assert not count() or delete_by_ids(digest("payment" + GAP)) == 1
 
 
 WRONG: tuple[dict[str, Any], ...] = (

@@ -114,10 +114,9 @@ def test_nothing_is_written_into_utf_16_or_a_file_that_a_filter_left(store: Memo
             store.upsert_log(a_draft("three"))
         assert "begins like UTF-16" in str(refused.value)
         for dry_run in (True, False):
-            with raised(DiskError, "log_encoding"):
-                store.bring_back([ONE], dry_run=dry_run)
-            with raised(DiskError, "log_encoding"):
-                store.add_all([TWO], dry_run=dry_run)
+            for change in (store.bring_back, store.add_all):
+                with raised(DiskError, "log_encoding"):
+                    change([ONE], dry_run=dry_run)
         assert not store.repair(aside_name="aside")
         assert store.path.read_bytes() == data, name
     for data in LEFT_BY_A_FILTER:
