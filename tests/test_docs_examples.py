@@ -251,6 +251,7 @@ def test_every_output_of_getting_started_is_printed_by_its_command(
             continue
         shown = block if language == "text" else json.dumps(json.loads(block))
         parts = re.split(r"^…$", shown, flags=re.M)
-        assert re.fullmatch(".*".join(re.escape(packed(part)) for part in parts), printed)
+        pattern = ".*".join(re.escape(packed(part)) for part in parts)
+        assert re.fullmatch(pattern.replace("…", r"\w?…"), printed)  # a short date leaves room
         compared += 1
     assert compared == 5
