@@ -31,7 +31,7 @@ from tests.support.team_engines import TeamServer
 
 PASSWORD = "of-a-test"
 THREADS, WAIT_S = 3, 60.0
-STEPS, LIVES = 30, 2
+STEPS, LIVES = 30, 3
 
 
 @pytest.fixture
@@ -140,11 +140,12 @@ def test_any_mishap_of_the_server_changes_no_answer(
     if case == "frozen":
         monkeypatch.setattr(layer, "TIMEOUT_S", 0.1)
 
-    caches = list[Any]()
+    figures, mishaps = list[Any](), set[str]()
 
     def happen(step: int) -> None:
-        caches.extend(it.cache for it in cast(Any, engines.made))
+        figures.extend(it.cache.figures for it in cast(Any, engines.made))
         what = HAPPENS[case].get(step, "")
+        mishaps.add(what)  # a life may be short
         if what in ("emptied", "spoilt"):
             with Redis(port=redis_server.port) as redis:
                 spoil(redis, step, is_emptied=what == "emptied")
@@ -152,9 +153,8 @@ def test_any_mishap_of_the_server_changes_no_answer(
             getattr(redis_server, what)()
 
     contract.lived(engines, LIVES, STEPS, at=happen)
-    figures = [it.figures for it in caches]
     assert any(it["hits"] for it in figures)
-    assert any(it["errors"] for it in figures) == (case not in ("nothing", "emptied"))
+    assert any(it["errors"] for it in figures) == bool(mishaps - {"", "emptied"})
 
 
 @pytest.mark.long  # it costs much
