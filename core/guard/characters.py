@@ -21,6 +21,7 @@ CONTROLS = _class_of("{{CONTROLS}}")
 HIDDEN_CLASS = _class_of("{{HIDDEN}}")
 LEFT_OUT_CLASS = _class_of("{{LEFT_OUT}}")
 UNSEEN_CLASS = _class_of("{{UNSEEN}}")
+RARE = _class_of("{{RARE}}")  # stands in front of a class of hidden characters
 
 _LINE_BREAKS = str.maketrans("", "", "\t\n\r")
 _MOST_DECODED_CHARS = 80

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from core.disk import open_regular_file
 from core.errors import RefusedError
-from core.guard.characters import HIDDEN_CLASS
+from core.guard.characters import HIDDEN_CLASS, RARE
 from core.messages import say
 from core.text.plain import moment_of
 
@@ -21,7 +21,7 @@ CONFIG_NAME = "config.json"
 MOST_CONFIG_BYTES = 100_000
 _MOST_SECONDS = 1e11  # a greater number is a moment in milliseconds
 
-_UNSAFE = re.compile(rf"(?![ -~\uac00-\ud7a3])[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
+_UNSAFE = re.compile(f"{RARE}[{HIDDEN_CLASS}\ud800-\udfff\x7f-\x9f\u2028\u2029]")
 
 
 class Expected(NamedTuple):

@@ -14,14 +14,14 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from core.guard.characters import BLANKS, HIDDEN_CLASS, is_plain, reveal_hidden
+from core.guard.characters import BLANKS, HIDDEN_CLASS, RARE, is_plain, reveal_hidden
 
 # Other signs that some reader takes for the end of a line are spelled out as hidden ones.
 LINE_ENDS = re.compile("\r\n|[\n\r\u2028\u2029]")
 SURROGATE = re.compile("[\ud800-\udfff]")
 EMPTY_SIGN = "—"
 # Other expressions are compiled where a text needs them: a hook reads no Markdown.
-_UNPRINTABLE = rf"(?![\n -~\uac00-\ud7a3])[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
+_UNPRINTABLE = f"{RARE}[{HIDDEN_CLASS}{BLANKS}\ud800-\udfff]"
 _PATH_CHARS = 200
 
 # A run of marks behind one letter is sorted by exchanging neighbours: its time grows with the
