@@ -385,11 +385,9 @@ def is_uncommitted(log_path: Path, read: Callable[[], bytes]) -> bool:
         head_blob = repository.blob_in("HEAD") if repository.has_head else ""
         if not head_blob:
             return not repository.is_ignored
-        data, hash_object = read(), ("hash-object", "--stdin", "--no-filters")
-        contents = {data, data.replace(b"\r\n", b"\n")}  # maybe the line ends of Windows here
-        blobs = [
-            repository.ask(*hash_object, stdin=content).decode().strip() for content in contents
-        ]
+        content, hash_object = read(), ("hash-object", "--stdin", "--no-filters")
+        contents = {content, content.replace(b"\r\n", b"\n")}  # maybe the line ends of Windows here
+        blobs = [repository.ask(*hash_object, stdin=data).decode().strip() for data in contents]
         return head_blob not in blobs and not repository.is_filtered
     return False
 
