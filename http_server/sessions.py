@@ -33,6 +33,7 @@ from core.config import DEFAULT_AGENT
 from http_server.access_keys import Credential, Keys
 from http_server.grants import Seal
 from http_server.limits import BODY_S, MOST_BYTES, RETRY, Allowance, Bodies, Refusal, with_body
+from http_server.login import RESOURCE
 from http_server.papers import Papers, hash_of
 from protocol.arguments import without_surrogates
 from protocol.call import Caller, set_caller
@@ -294,7 +295,7 @@ def legacy_routes(server: FastMCP, auth: AuthProvider | None, bodies: Bodies) ->
             method = "GET" if route.path == "/sse" else "POST"
             endpoint = handler if auth else LegacyCalls(route.app, bodies)
             routes.append(Route(route.path, endpoint, methods=[method]))
-        elif isinstance(route, Route) and route.path.endswith("/oauth-protected-resource/sse"):
+        elif isinstance(route, Route) and route.path == f"{RESOURCE}/sse":
             routes.append(route)
     return routes
 
